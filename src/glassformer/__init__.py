@@ -1,0 +1,13 @@
+"""A Transformer you can see through.
+
+The floors of the house, from the ground up; each imports only from those below it:
+
+0. ``runtime`` (seeds, devices), ``claims`` (measured sentences), ``validation`` (clear errors)
+1. ``reference`` (NumPy: the definitions), ``plotting`` (arrays in, Axes out)
+2. ``modules`` (PyTorch: the same names, trainable), ``data`` (strings to batches)
+3. ``interop`` (to and from torch.nn), ``inspection`` (look inside a model from outside)
+4. (training a real translator; not built yet)
+5. ``exercises`` (checks that name the slip)
+"""
+
+__version__ = "0.1.0"
