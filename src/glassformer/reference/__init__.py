@@ -1,0 +1,1 @@
+"""The definitions: pure NumPy functions, one idea a file, no class and no torch."""

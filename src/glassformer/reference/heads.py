@@ -1,0 +1,92 @@
+"""Multi-head attention: several small attentions side by side (Vaswani et al., 2017, section 3.2.2)."""
+
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from glassformer.reference.attention import scaled_dot_product_attention
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_multiple,
+    require_shape,
+    require_width,
+)
+
+
+def split_heads(
+    x: Float[Array, "*batch time d_model"], num_heads: int
+) -> Float[Array, "*batch heads time d_head"]:
+    """Cut each vector into equal pieces, one a head; the heads become a batch axis.
+
+    Args:
+        x: one vector a position.
+        num_heads: how many pieces; d_model must be a multiple of it.
+
+    Raises:
+        ValueError: d_model is no multiple of num_heads, or ``x`` has fewer than two axes.
+    """
+    require_axes(2, x=x)
+    require_multiple(x.shape[-1], num_heads)
+    return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).swapaxes(-3, -2)
+
+
+def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
+    """Lay the heads' pieces side by side again: the inverse of `split_heads`.
+
+    Raises:
+        ValueError: ``x`` has fewer than three axes.
+    """
+    require_axes(3, x=x)
+    side_by_side = x.swapaxes(-3, -2)
+    return side_by_side.reshape(*side_by_side.shape[:-2], -1)
+
+
+def multi_head_attention(
+    query: Float[Array, "*batch query d_model"],
+    key: Float[Array, "*batch key d_model"],
+    value: Float[Array, "*batch key d_model"],
+    *,
+    num_heads: int,
+    query_weight: Float[Array, "d_model d_model"],
+    key_weight: Float[Array, "d_model d_model"],
+    value_weight: Float[Array, "d_model d_model"],
+    output_weight: Float[Array, "d_model d_model"],
+    attn_mask: Bool[Array, "..."] | None = None,
+) -> tuple[Float[Array, "*batch query d_model"], Float[Array, "*batch heads query key"]]:
+    """Project, split, attend in each head, merge, project: Concat(head₁, …, headₕ) W_O.
+
+    Args:
+        query: what looks, one vector a position.
+        key: what is looked at.
+        value: what is handed over; the same positions as ``key``.
+        num_heads: how many attentions run side by side.
+        query_weight: W_Q of all heads side by side, applied as ``query @ query_weight``.
+        key_weight: W_K, likewise.
+        value_weight: W_V, likewise.
+        output_weight: W_O, applied to the merged heads.
+        attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+
+    Returns:
+        The output, and the weights of each head.
+
+    Raises:
+        ValueError: an argument's shape, type or value does not fit; the message names it.
+    """
+    require_floating(query=query)
+    require_axes(2, query=query)
+    d_model = query.shape[-1]
+    require_width(d_model, key=key, value=value)
+    require_shape(
+        (d_model, d_model),
+        query_weight=query_weight,
+        key_weight=key_weight,
+        value_weight=value_weight,
+        output_weight=output_weight,
+    )
+    attended, weights = scaled_dot_product_attention(
+        split_heads(query @ query_weight, num_heads),
+        split_heads(key @ key_weight, num_heads),
+        split_heads(value @ value_weight, num_heads),
+        attn_mask,
+    )
+    return merge_heads(attended) @ output_weight, weights

@@ -1,0 +1,114 @@
+"""What stands around attention in a block: layer normalisation and the position-wise feed-forward network."""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_no_nan,
+    require_not_empty,
+    require_positive,
+    require_shape,
+)
+
+
+def layer_norm(
+    x: Float[Array, "*batch d_model"],
+    scale: Float[Array, " d_model"],
+    shift: Float[Array, " d_model"],
+    epsilon: float = 1e-5,
+) -> Float[Array, "*batch d_model"]:
+    """Give each vector mean zero and variance one, then a learned scale and shift (Ba et al., 2016, eq. 4).
+
+    scale · (x − mean) / √(variance + ε) + shift, with the biased variance (divided by d_model).
+
+    Args:
+        x: one vector a position.
+        scale: a factor for each component.
+        shift: what is added to each component.
+        epsilon: keeps the root away from zero; inside it.
+
+    Raises:
+        ValueError: an argument's shape, type or value does not fit; the message names it.
+    """
+    _require_norm_inputs(x, scale, epsilon)
+    require_shape(x.shape[-1:], shift=shift)
+    normalised, _ = _normalise(x, epsilon)
+    return scale * normalised + shift
+
+
+def layer_norm_backward(
+    grad_output: Float[Array, "*batch d_model"],
+    x: Float[Array, "*batch d_model"],
+    scale: Float[Array, " d_model"],
+    epsilon: float = 1e-5,
+) -> tuple[Float[Array, "*batch d_model"], Float[Array, " d_model"], Float[Array, " d_model"]]:
+    """Carry a gradient back through layer normalisation, derived by hand.
+
+    Mean and variance depend on every component, so the gradient loses its mean and its part along the
+    normalised vector x̂: (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε), with ĝ = scale · grad_output.
+
+    Args:
+        grad_output: gradient of the loss with respect to what `layer_norm` returned.
+        x: as given to `layer_norm`.
+        scale: likewise.
+        epsilon: likewise.
+
+    Returns:
+        The gradients with respect to x, scale and shift.
+    """
+    _require_norm_inputs(x, scale, epsilon)
+    require_shape(x.shape, grad_output=grad_output)
+    normalised, deviation = _normalise(x, epsilon)
+    grad_normalised = scale * grad_output
+    along_mean = grad_normalised.mean(axis=-1, keepdims=True)
+    along_normalised = normalised * (grad_normalised * normalised).mean(axis=-1, keepdims=True)
+    grad_x = (grad_normalised - along_mean - along_normalised) / deviation
+    batch = tuple(range(x.ndim - 1))
+    return grad_x, (grad_output * normalised).sum(axis=batch), grad_output.sum(axis=batch)
+
+
+def feed_forward(
+    x: Float[Array, "*batch d_model"],
+    *,
+    inner_weight: Float[Array, "d_model d_ff"],
+    inner_bias: Float[Array, " d_ff"],
+    outer_weight: Float[Array, "d_ff d_model"],
+    outer_bias: Float[Array, " d_model"],
+) -> Float[Array, "*batch d_model"]:
+    """Widen each vector, keep what is positive, narrow it again: max(0, xW₁ + b₁)W₂ + b₂.
+
+    The same two maps at every position, each position by itself (Vaswani et al., 2017, eq. 2).
+
+    Raises:
+        ValueError: an argument's shape or type does not fit; the message names it.
+    """
+    require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
+    require_axes(1, x=x)
+    d_model = x.shape[-1]
+    require_axes(2, inner_weight=inner_weight)
+    d_ff = inner_weight.shape[-1]
+    require_shape((d_model, d_ff), inner_weight=inner_weight)
+    require_shape((d_ff,), inner_bias=inner_bias)
+    require_shape((d_ff, d_model), outer_weight=outer_weight)
+    require_shape((d_model,), outer_bias=outer_bias)
+    return np.maximum(0, x @ inner_weight + inner_bias) @ outer_weight + outer_bias
+
+
+def _normalise(x: Array, epsilon: float) -> tuple[Array, Array]:
+    """Return the normalised vectors and the root they were divided by."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = (centred**2).mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(variance + x.dtype.type(epsilon))
+    return centred / deviation, deviation
+
+
+def _require_norm_inputs(x: Array, scale: Array, epsilon: float) -> None:
+    require_floating(x=x, scale=scale)
+    require_axes(1, x=x)
+    require_not_empty(x=x)
+    require_no_nan(x=x)
+    require_shape(x.shape[-1:], scale=scale)
+    require_positive(epsilon=epsilon)

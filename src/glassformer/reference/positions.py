@@ -1,0 +1,94 @@
+"""Where a token stands: sinusoids added to it, a rotation of queries and keys, or a bias on the scores."""
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_not_empty,
+    require_positive,
+    require_shape,
+    require_whole,
+)
+
+
+def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d_model}"]:
+    """Describe each position by waves of many lengths (Vaswani et al., 2017, section 3.5).
+
+    PE(p, 2i) = sin(p / 10000^(2i/d_model)) and PE(p, 2i+1) = cos(p / 10000^(2i/d_model)). With an odd
+    ``d_model`` the last wave has a sine and no cosine.
+
+    Args:
+        length: how many positions, from 0 on.
+        d_model: how many numbers describe each.
+
+    Raises:
+        ValueError: an argument is not a whole number of at least 1.
+    """
+    require_whole(length=length, d_model=d_model)
+    columns = np.arange(d_model)
+    frequencies = 10000.0 ** (-2 * (columns // 2) / d_model)
+    angles = np.arange(length)[:, None] * frequencies
+    return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+def rotate_by_position(
+    x: Float[Array, "*batch time d_k"],
+    positions: Int[Array, " time"] | None = None,
+    base: float = 10000.0,
+) -> Float[Array, "*batch time d_k"]:
+    """Turn each pair of components by an angle that grows with the position (Su et al., 2021, section 3.4.2).
+
+    Pair i = (x₂ᵢ, x₂ᵢ₊₁) turns by position · base^(−2i/d_k) radians. The dot product of a rotated query
+    and a rotated key depends on their distance alone.
+
+    Args:
+        x: queries or keys; their width is even.
+        positions: where each stands; 0, 1, 2, ... without it.
+        base: the slowest wave is about 2π · base positions long.
+
+    Raises:
+        ValueError: the width is odd, or an argument's shape, type or value does not fit.
+    """
+    require_floating(x=x)
+    require_axes(2, x=x)
+    require_not_empty(x=x)
+    require_positive(base=base)
+    time, d_k = x.shape[-2:]
+    if d_k % 2:
+        raise ValueError(f"x must have an even width, to turn it in pairs, got {d_k}")
+    if positions is None:
+        positions = np.arange(time)
+    require_shape((time,), positions=positions)
+    angles = positions[:, None] * base ** (-np.arange(0, d_k, 2) / d_k)
+    cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return np.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1).reshape(x.shape)
+
+
+def linear_bias(
+    query_length: int, key_length: int, num_heads: int
+) -> Float[Array, "{num_heads} {query_length} {key_length}"]:
+    """Lower a score by a slope times the distance between query and key (Press et al., 2022, section 3).
+
+    Head h of n has slope 2^(−8h/n): the first heads look near, the last ones far. The distance is
+    taken both ways, so that a mask alone decides about the future; the last query stands at the last key.
+
+    Args:
+        query_length: how many queries.
+        key_length: how many keys.
+        num_heads: how many heads, each with a slope of its own.
+
+    Returns:
+        What to add to the scaled scores.
+
+    Raises:
+        ValueError: an argument is not a whole number of at least 1.
+    """
+    require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
+    slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
+    query_positions = np.arange(query_length) + key_length - query_length
+    distance = np.abs(query_positions[:, None] - np.arange(key_length))
+    return -slopes[:, None, None] * distance

@@ -1,0 +1,165 @@
+"""What came before: recurrent networks, which read one step at a time, and the first attention."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from glassformer.reference.softmax import softmax
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_mask,
+    require_no_nan,
+    require_not_empty,
+    require_shape,
+)
+
+
+def elman_rnn(
+    x: Float[Array, "*batch time d_in"],
+    *,
+    input_weight: Float[Array, "d_in d_hidden"],
+    hidden_weight: Float[Array, "d_hidden d_hidden"],
+    bias: Float[Array, " d_hidden"],
+    initial_state: Float[Array, "*batch d_hidden"] | None = None,
+) -> Float[Array, "*batch time d_hidden"]:
+    """Read a sequence one step at a time: stateₜ = tanh(xₜ W_x + stateₜ₋₁ W_h + b) (Elman, 1990).
+
+    Args:
+        x: one vector a step.
+        input_weight: W_x.
+        hidden_weight: W_h, the recurrent matrix.
+        bias: b.
+        initial_state: the state before the first step; zeros without it.
+
+    Returns:
+        The state after each step.
+
+    Raises:
+        ValueError: an argument's shape, type or value does not fit; the message names it.
+    """
+    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
+    state = _initial(initial_state, x, d_hidden, "initial_state")
+    states = []
+    for x_t in np.moveaxis(x, -2, 0):
+        state = np.tanh(x_t @ input_weight + state @ hidden_weight + bias)
+        states.append(state)
+    return np.stack(states, axis=-2)
+
+
+def lstm(
+    x: Float[Array, "*batch time d_in"],
+    *,
+    input_weight: Float[Array, "d_in four_d_hidden"],
+    hidden_weight: Float[Array, "d_hidden four_d_hidden"],
+    bias: Float[Array, " four_d_hidden"],
+    initial_state: tuple[Float[Array, "*batch d_hidden"], Float[Array, "*batch d_hidden"]] | None = None,
+) -> tuple[Float[Array, "*batch time d_hidden"], Float[Array, "*batch time d_hidden"]]:
+    """Read a sequence with a memory cell that gates guard (Hochreiter & Schmidhuber, 1997).
+
+    cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). The cell is carried on
+    by a product with the forget gate (Gers et al., 2000) and a sum, not by a matrix: that is what keeps
+    its gradient alive.
+
+    Args:
+        x: one vector a step.
+        input_weight: the maps from the input to the input gate, the forget gate, the candidate and
+            the output gate, side by side in this order (torch's).
+        hidden_weight: the maps from the last state, likewise.
+        bias: likewise.
+        initial_state: state and cell before the first step; zeros without it.
+
+    Returns:
+        The state and the cell after each step.
+
+    Raises:
+        ValueError: an argument's shape, type or value does not fit; the message names it.
+    """
+    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
+    first_state, first_cell = initial_state or (None, None)
+    state = _initial(first_state, x, d_hidden, "initial_state[0]")
+    cell = _initial(first_cell, x, d_hidden, "initial_state[1]")
+    states, cells = [], []
+    for x_t in np.moveaxis(x, -2, 0):
+        gates = x_t @ input_weight + state @ hidden_weight + bias
+        input_gate, forget_gate, candidate, output_gate = np.split(gates, 4, axis=-1)
+        cell = _sigmoid(forget_gate) * cell + _sigmoid(input_gate) * np.tanh(candidate)
+        state = _sigmoid(output_gate) * np.tanh(cell)
+        states.append(state)
+        cells.append(cell)
+    return np.stack(states, axis=-2), np.stack(cells, axis=-2)
+
+
+def additive_attention(
+    query: Float[Array, "*batch query d_query"],
+    key: Float[Array, "*batch key d_key"],
+    value: Float[Array, "*batch key d_v"],
+    *,
+    query_weight: Float[Array, "d_query d_hidden"],
+    key_weight: Float[Array, "d_key d_hidden"],
+    score_weight: Float[Array, " d_hidden"],
+    attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
+) -> tuple[Float[Array, "*batch query d_v"], Float[Array, "*batch query key"]]:
+    """Score each pair with a small network: softmax(tanh(q W_q + k W_k) · w) V.
+
+    The first attention (Bahdanau et al., 2015, appendix A.1.2).
+
+    Args:
+        query: the decoder's states.
+        key: the encoder's states; their width may differ from the queries'.
+        value: what is mixed, usually the encoder's states again.
+        query_weight: W_q.
+        key_weight: W_k.
+        score_weight: w.
+        attn_mask: True where a query may look at a key.
+
+    Returns:
+        The attended values, and the weights that mixed them.
+
+    Raises:
+        ValueError: an argument's shape, type or value does not fit; the message names it.
+    """
+    vectors = {"query": query, "key": key, "value": value}
+    require_floating(**vectors)
+    require_axes(2, **vectors)
+    require_not_empty(**vectors)
+    require_no_nan(**vectors)
+    require_axes(1, score_weight=score_weight)
+    d_hidden = score_weight.shape[-1]
+    require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
+    require_shape((key.shape[-1], d_hidden), key_weight=key_weight)
+    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
+    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
+    if attn_mask is not None:
+        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
+    pairs = (query @ query_weight)[..., :, None, :] + (key @ key_weight)[..., None, :, :]
+    weights = softmax(np.tanh(pairs) @ score_weight, where=attn_mask)
+    return weights @ value, weights
+
+
+def _sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(−x)), written so that nothing overflows."""
+    return x.dtype.type(0.5) * (np.tanh(x / 2) + 1)
+
+
+def _initial(state: Array | None, x: Array, d_hidden: int, name: str) -> Array:
+    shape = (*x.shape[:-2], d_hidden)
+    if state is None:
+        return np.zeros(shape, x.dtype)
+    require_shape(shape, **{name: state})
+    return state
+
+
+def _require_recurrent_inputs(
+    x: Array, input_weight: Array, hidden_weight: Array, bias: Array, *, gates: int
+) -> int:
+    """Check what both networks are given, and return the width of their state."""
+    require_floating(x=x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
+    require_axes(2, x=x, input_weight=input_weight, hidden_weight=hidden_weight)
+    require_not_empty(x=x)
+    require_no_nan(x=x)
+    d_hidden = hidden_weight.shape[0]
+    require_shape((d_hidden, gates * d_hidden), hidden_weight=hidden_weight)
+    require_shape((x.shape[-1], gates * d_hidden), input_weight=input_weight)
+    require_shape((gates * d_hidden,), bias=bias)
+    return d_hidden

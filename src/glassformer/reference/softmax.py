@@ -1,0 +1,120 @@
+"""Scores to weights: the softmax, its logarithm, its gradient, and the softmax of a stream."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from glassformer.validation import (
+    require_floating,
+    require_mask,
+    require_no_nan,
+    require_not_empty,
+    require_shape,
+    require_whole,
+)
+
+
+def softmax(
+    x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
+) -> Float[Array, "*shape"]:
+    """Turn scores into weights that are positive and sum to one: exp(xᵢ) / Σⱼ exp(xⱼ).
+
+    The largest score is subtracted first: the result is the same, and nothing overflows.
+
+    Args:
+        x: the scores.
+        axis: the axis along which the weights sum to one.
+        where: True where a score counts; broadcast against ``x``. Elsewhere the weight is exactly
+            zero. A row in which nothing counts gets a weight of zero everywhere.
+
+    Raises:
+        ValueError: ``x`` is empty, not floating-point or holds NaN or +∞, or ``where`` does not fit.
+    """
+    shifted = _shift(x, axis, where)
+    exponentials = np.exp(shifted)
+    total = _sum(exponentials, axis)
+    return np.divide(exponentials, total, out=np.zeros_like(exponentials), where=total > 0)
+
+
+def log_softmax(
+    x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
+) -> Float[Array, "*shape"]:
+    """Logarithm of the softmax without taking it: xᵢ − log Σⱼ exp(xⱼ), finite where exp would underflow.
+
+    Arguments and errors as in `softmax`; the logarithm of a weight of zero is −∞.
+    """
+    shifted = _shift(x, axis, where)
+    total = _sum(np.exp(shifted), axis)
+    log_total = np.log(total, out=np.zeros_like(total), where=total > 0)
+    return (shifted - log_total).astype(x.dtype)
+
+
+def softmax_backward(
+    grad_weights: Float[Array, "*shape"], weights: Float[Array, "*shape"], axis: int = -1
+) -> Float[Array, "*shape"]:
+    """Carry a gradient back through the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), the Jacobian diag(w) − w wᵀ times g.
+
+    Args:
+        grad_weights: gradient of the loss with respect to the weights.
+        weights: what `softmax` returned.
+        axis: the axis along which they sum to one.
+    """
+    require_floating(grad_weights=grad_weights, weights=weights)
+    require_shape(weights.shape, grad_weights=grad_weights)
+    mean = _sum(weights * grad_weights, axis).astype(weights.dtype)
+    return weights * (grad_weights - mean)
+
+
+def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -> Float[Array, "*shape"]:
+    """Compute the softmax of a stream, seeing one block of scores at a time.
+
+    A running maximum and a running sum are enough: when a block raises the maximum, the sum so far is
+    scaled down to it (Milakov & Gimelshein, 2018, algorithm 3).
+
+    Args:
+        x: the scores.
+        block_size: how many scores are seen at once.
+        axis: the axis along which the weights sum to one.
+    """
+    _require_scores(x)
+    require_whole(block_size=block_size)
+    stream = np.moveaxis(x, axis, -1)
+    blocks = [stream[..., start : start + block_size] for start in range(0, stream.shape[-1], block_size)]
+    peak = np.full_like(stream[..., :1], -np.inf)
+    total = _sum(np.zeros_like(peak), axis=-1)
+    for block in blocks:
+        new_peak = np.maximum(peak, block.max(axis=-1, keepdims=True))
+        total = total * np.exp(_relative(peak, new_peak)) + _sum(np.exp(_relative(block, new_peak)), axis=-1)
+        peak = new_peak
+    exponentials = np.exp(_relative(stream, peak))
+    weights = np.divide(exponentials, total, out=np.zeros_like(exponentials), where=total > 0)
+    return np.moveaxis(weights, -1, axis)
+
+
+def _shift(x: Array, axis: int, where: Array | None) -> Array:
+    """Scores relative to the largest of their row, −∞ where they do not count."""
+    _require_scores(x)
+    if where is not None:
+        require_mask(where, x.shape, name="where")
+        x = np.where(where, x, x.dtype.type(-np.inf))
+    return _relative(x, x.max(axis=axis, keepdims=True))
+
+
+def _relative(x: Array, peak: Array) -> Array:
+    """Distance of each score from the peak: −∞ in a row in which nothing counts, or beyond the type's range."""
+    base = np.where(np.isneginf(peak), peak.dtype.type(0), peak)
+    with np.errstate(over="ignore"):
+        return x - base
+
+
+def _sum(x: Array, axis: int) -> Array:
+    """Add up in float32 at least: in float16, a sum of ones stands still at 2048."""
+    return x.sum(axis=axis, keepdims=True, dtype=np.promote_types(x.dtype, np.float32))
+
+
+def _require_scores(x: Array) -> None:
+    require_floating(x=x)
+    require_not_empty(x=x)
+    require_no_nan(x=x)
+    if np.isposinf(x).any():
+        raise ValueError(f"x must be below +∞, got {int(np.isposinf(x).sum())} infinite scores")

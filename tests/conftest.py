@@ -1,0 +1,27 @@
+import jaxtyping
+import pytest
+import torch
+from hypothesis import settings
+
+# The same examples on every run, and no deadline: the machines that run the tests are shared.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
+
+DEVICES = ["cpu", "cuda", "mps"]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    """Every device in turn; those that this machine lacks are skipped."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there[request.param]:
+        pytest.skip(f"no {request.param} on this machine")
+    return torch.device(request.param)
+
+
+@pytest.fixture
+def as_a_user():
+    """Switch the shape checker off, as it is outside the tests, so that our own errors are met."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+
+sizes = st.integers(1, 40)
+
+
+@given(sizes, sizes)
+def test_every_entry_is_the_papers_formula(length, d_model):
+    table = sinusoidal_positions(length, d_model)
+    for position in range(length):
+        for column in range(d_model):
+            angle = position / 10000 ** (2 * (column // 2) / d_model)
+            wave = np.cos(angle) if column % 2 else np.sin(angle)
+            assert table[position, column] == pytest.approx(wave, abs=1e-12)
+
+
+def test_the_dot_product_of_two_sinusoids_depends_on_their_distance_alone():
+    table = sinusoidal_positions(50, 64)
+    similarity = table @ table.T
+    for distance in (1, 7, 30):
+        np.testing.assert_allclose(np.diagonal(similarity, distance), similarity[0, distance])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 50), st.integers(1, 8))
+def test_a_rotated_query_and_key_see_their_distance_alone(seed, shift, pairs):
+    rng = np.random.default_rng(seed)
+    query, key = rng.normal(size=(2, 5, 2 * pairs))
+    positions = np.arange(5)
+    here = rotate_by_position(query, positions) @ rotate_by_position(key, positions).T
+    there = rotate_by_position(query, positions + shift) @ rotate_by_position(key, positions + shift).T
+    np.testing.assert_allclose(here, there, atol=1e-9)
+
+
+def test_a_rotation_turns_each_pair_as_a_complex_number(rng):
+    x = rng.normal(size=(2, 5, 6))
+    angles = np.arange(5)[:, None] * 10000.0 ** (-np.arange(3) / 3)
+    turned = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
+    rotated = rotate_by_position(x)
+    np.testing.assert_allclose(rotated[..., 0::2], turned.real)
+    np.testing.assert_allclose(rotated[..., 1::2], turned.imag)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_rotation_keeps_lengths_and_types(rng, dtype):
+    x = rng.normal(size=(5, 6)).astype(dtype)
+    rotated = rotate_by_position(x)
+    assert rotated.dtype == dtype
+    np.testing.assert_allclose(
+        np.linalg.norm(rotated.astype(float), axis=-1),
+        np.linalg.norm(x.astype(float), axis=-1),
+        rtol=4 * np.finfo(dtype).eps,
+    )
+
+
+def test_linear_bias_is_a_slope_times_the_distance():
+    bias = linear_bias(2, 3, 8)
+    np.testing.assert_allclose(bias[0], [[-0.5, 0, -0.5], [-1, -0.5, 0]])
+    np.testing.assert_allclose(bias[:, 1, 0], -2 * 0.5 ** np.arange(1, 9))
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sinusoidal_positions(0, 4), "length must be a whole number of at least 1, got 0"),
+        (lambda: sinusoidal_positions(4, -2), "d_model must be a whole number of at least 1, got -2"),
+        (lambda: rotate_by_position(np.ones((2, 5))), "x must have an even width, .* got 5"),
+        (lambda: rotate_by_position(np.ones((2, 4)), np.arange(3)), r"positions must have shape \(2,\), got"),
+        (lambda: rotate_by_position(np.ones((2, 4)), base=0.0), "base must be positive, got 0.0"),
+        (lambda: linear_bias(1, 1, 0), "num_heads must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
