@@ -1,0 +1,235 @@
+"""The whole Transformer in one drawing, with one part lit: the head of every chapter."""
+
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy import ndarray as Array
+
+from glassformer.plotting.sketch import Sketch
+from glassformer.plotting.style import COLORS, SIZES, styled
+from glassformer.validation import require_choice
+
+_TITLES = {
+    "recurrence": "Recurrence",
+    "queries_keys_values": "Queries, keys, values",
+    "scaling": "Scaling",
+    "softmax": "Softmax",
+    "masks": "Masks",
+    "multi_head_attention": "Multi-head attention",
+    "positional_encoding": "Positional encoding",
+    "transformer_block": "Transformer block",
+    "encoder_decoder": "Encoder-decoder",
+    "training": "Training",
+    "decoding": "Decoding",
+    "looking_inside": "Looking inside",
+    "cost": "Cost",
+}
+
+#: The parts that can be lit, in the order in which the book meets them.
+PARTS = tuple(_TITLES)
+
+_ENCODER, _DECODER, _STACK_WIDTH = 5.0, 25.5, 15.0  # left edges of the two stacks, and their width
+_ROWS = (8.7, 12.5, 16.3)  # bottom edges of the boxes in a block
+_LENS = 46.0  # left edge of the pane that shows one head
+_CHAIN, _STEP_WIDTH = 48.0, 12.4  # left edge of the chain, and the width of its steps
+_STEPS = {"scores": 4.8, "scale": 8.3, "mask": 11.8, "softmax": 15.3, "mix": 18.8}  # their bottom edges
+_LIT_STEPS = {
+    "scaling": ("scale",),
+    "masks": ("mask",),
+    "softmax": ("softmax",),
+    "cost": ("scores", "mix"),
+}
+_FORMULAS = {  # pieces with their colours and their distance from the right edge
+    "scores": (("Q", "query", 2.3), ("Kᵀ", "key", 0.7)),
+    "scale": (("÷ √dₖ", "text", 0.7),),
+    "mix": (("×", "text", 2.3), ("V", "value", 0.7)),
+}
+
+
+@styled
+def where_am_i(part: str) -> Axes:
+    """Draw the whole Transformer and light one part of it.
+
+    On the left the encoder, beside it the decoder, each from its tokens at the foot to its output at the
+    top (Vaswani et al., 2017, figure 1). On the right, under the lens, what one attention head does:
+    queries and keys make scores, which are scaled, masked, and turned by the softmax into weights that mix
+    the values.
+
+    Args:
+        part: what the chapter is about, one of `PARTS`.
+
+    Raises:
+        ValueError: there is no such part.
+    """
+    require_choice(PARTS, part=part)
+    sketch = Sketch(2.6)
+    sketch.text(1.0, 24.4, "You are here", align="left")
+    sketch.text(
+        1.0, 22.3, _TITLES[part], align="left", size=SIZES["headline"], weight="bold", color=COLORS["violet"]
+    )
+    _lens(sketch, part)
+    _tokens(sketch, part)
+    for left in (_ENCODER, _DECODER):
+        _entrance(sketch, part, left)
+    _encoder(sketch, part)
+    _decoder(sketch, part)
+    _chain(sketch, part)
+    return sketch.ax
+
+
+def _tokens(sketch: Sketch, part: str) -> None:
+    """The words at the foot; recurrence strings them together, through one vector."""
+    lit = part == "recurrence"
+    starts = [left + 1.2 + 2.75 * place for left in (_ENCODER, _DECODER) for place in range(5)]
+    for left in starts:
+        sketch.box(left, 0.7, 1.6, 1.6, lit=lit, radius=0.5)
+    if lit:
+        for before, after in pairwise(starts):
+            sketch.arrow((before + 1.8, 1.5), (after - 0.1, 1.5), lit=True)
+
+
+def _entrance(sketch: Sketch, part: str, left: float) -> None:
+    """Embedding, and the place where each position is added."""
+    middle = left + _STACK_WIDTH / 2
+    lit = part == "positional_encoding"
+    sketch.arrow((middle, 2.5), (middle, 3.3), muted_alpha=0.6, head=False)
+    sketch.label("embedding", left, 3.3, _STACK_WIDTH, 2.0)
+    sketch.arrow((middle, 5.3), (middle, 8.7))
+    wave = np.linspace(0, 2 * np.pi, 50)
+    start = left - 3.6
+    sketch.curve(start + wave * 0.42, 6.55 + 0.62 * np.sin(wave), lit=lit)
+    sketch.curve(start + wave * 0.42, 6.55 + 0.62 * np.cos(2 * wave), lit=lit)
+    sketch.arrow((start + 3.0, 6.55), (middle - 0.8, 6.55), lit=lit, head=False)
+    angle = np.linspace(0, 2 * np.pi, 60)
+    sketch.curve(middle + 0.75 * np.cos(angle), 6.55 + 0.75 * np.sin(angle), lit=lit)
+    sketch.curve(np.array([middle - 0.75, middle + 0.75]), np.array([6.55, 6.55]), lit=lit)
+
+
+def _block(sketch: Sketch, part: str, left: float, names: tuple[str, ...]) -> None:
+    """One of the N equal blocks: sublayers on a pane, one above the other."""
+    inside = part == "transformer_block"
+    sketch.frame(
+        left, 7.7, _STACK_WIDTH, _ROWS[len(names) - 1] - 4.3, lit=inside or part == "encoder_decoder"
+    )
+    for name, bottom in zip(names, _ROWS, strict=False):
+        attends = name.endswith("attention") and part in ("multi_head_attention", "looking_inside")
+        special = (part, name) in (("masks", "masked attention"), ("encoder_decoder", "cross-attention"))
+        _sublayer(sketch, name, left, bottom, lit=inside or attends or special, norm=inside)
+
+
+def _sublayer(sketch: Sketch, name: str, left: float, bottom: float, *, lit: bool, norm: bool) -> None:
+    """A box, the residual path around it, and the slim bar where both are added and normalised."""
+    inner, width, middle = left + 1.6, _STACK_WIDTH - 3.2, left + _STACK_WIDTH / 2
+    bar = bottom + 2.5
+    sketch.arrow((middle, bottom - 0.9), (middle, bottom), head=False)
+    sketch.arrow(
+        (middle, bottom - 0.45),
+        (left + 0.8, bottom - 0.45),
+        (left + 0.8, bar + 0.2),
+        (inner, bar + 0.2),
+        lit=norm,
+        head=False,
+    )
+    sketch.label(name, inner, bottom, width, 2.1, lit=lit)
+    sketch.box(inner, bar, width, 0.4, lit=norm, radius=0.2, fill=0.35)
+
+
+def _encoder(sketch: Sketch, part: str) -> None:
+    _block(sketch, part, _ENCODER, ("self-attention", "feed-forward"))
+    sketch.text(_ENCODER - 0.8, _ROWS[1] + 2.4, "N ×", align="right")
+    top, middle, turn = _ROWS[1] + 3.4, _ENCODER + _STACK_WIDTH / 2, _ENCODER + _STACK_WIDTH + 2.2
+    height = _ROWS[1] + 1.05
+    sketch.arrow(
+        (middle, top - 0.5),
+        (middle, top + 1.6),
+        (turn, top + 1.6),
+        (turn, height),
+        (_DECODER + 1.6, height),
+        lit=part == "encoder_decoder",
+    )
+
+
+def _decoder(sketch: Sketch, part: str) -> None:
+    _block(sketch, part, _DECODER, ("masked attention", "cross-attention", "feed-forward"))
+    sketch.text(_DECODER - 0.8, _ROWS[2] + 2.4, "N ×", align="right")
+    middle, right = _DECODER + _STACK_WIDTH / 2, _DECODER + _STACK_WIDTH
+    lit = part in ("training", "decoding")
+    sketch.arrow((middle, _ROWS[2] + 2.9), (middle, 21.3))
+    sketch.label("linear, softmax", _DECODER, 21.3, _STACK_WIDTH, 2.0, lit=lit)
+    if part == "decoding":
+        sketch.arrow(
+            (middle, 23.3),
+            (middle, 24.7),
+            (right + 2.4, 24.7),
+            (right + 2.4, 1.5),
+            (right - 0.2, 1.5),
+            lit=True,
+        )
+    elif part == "training":
+        sketch.text(middle - 0.8, 24.6, "loss", align="right", color=COLORS["violet"], weight="bold")
+        sketch.arrow(
+            (middle, 23.3),
+            (middle, 24.7),
+            (right + 2.4, 24.7),
+            (right + 2.4, 4.3),
+            (right + 0.1, 4.3),
+            lit=True,
+            dashed=True,
+        )
+        for bottom in _ROWS:
+            sketch.arrow((right + 2.4, bottom + 1.05), (right - 1.5, bottom + 1.05), lit=True, dashed=True)
+    else:
+        sketch.arrow((middle, 23.3), (middle, 25.2))
+
+
+def _lens(sketch: Sketch, part: str) -> None:
+    """A pane for each head, the first of them magnified out of the decoder's lowest box."""
+    width, height, box = 23.6, 23.2, _DECODER + _STACK_WIDTH - 1.6
+    sketch.polygon(
+        [(box, _ROWS[0]), (_LENS, 1.3), (_LENS, 23.5), (box, _ROWS[0] + 2.1)], lit=part == "looking_inside"
+    )
+    sketch.frame(_LENS, 0.8, width, height, lit=part in ("multi_head_attention", "looking_inside"))
+    for depth in (0.6, 1.2):
+        left, right, bottom, top = _LENS + depth, _LENS + width + depth, 0.8 + depth, 0.8 + height + depth
+        edge = ((left, top - 0.6), (left, top), (right, top), (right, bottom), (right - 0.6, bottom))
+        sketch.arrow(*edge, lit=part == "multi_head_attention", head=False, muted_alpha=0.45)
+
+
+def _chain(sketch: Sketch, part: str) -> None:
+    """What one head does: from queries, keys and values to what was attended."""
+    lit = _LIT_STEPS.get(part, ())
+    vectors = part == "queries_keys_values"
+    middle, right, value = _CHAIN + _STEP_WIDTH / 2, _CHAIN + _STEP_WIDTH, _LENS + 21.2
+    for name, x in (("query", _CHAIN + 2.6), ("key", right - 2.6), ("value", value)):
+        color = COLORS[name]
+        sketch.label(name[0].upper(), x - 1.2, 1.4, 2.4, 2.2, lit=vectors, color=color, size=SIZES["tick"])
+        target = (
+            ((x, _STEPS["scores"]),)
+            if name != "value"
+            else ((x, _STEPS["mix"] + 1.1), (right, _STEPS["mix"] + 1.1))
+        )
+        sketch.arrow((x, 3.6), *target, lit=vectors, color=color)
+    for (step, bottom), shades in zip(_STEPS.items(), _matrices(), strict=True):
+        sketch.label(step, _CHAIN, bottom, _STEP_WIDTH, 2.2, lit=step in lit, align="left")
+        for piece, color, distance in _FORMULAS.get(step, ()):
+            ink = "white" if step in lit else COLORS[color]
+            sketch.text(right - distance, bottom + 1.1, piece, align="right", color=ink, weight="bold")
+        sketch.arrow((middle, bottom + 2.2), (middle, bottom + 3.6))
+        if shades is not None:
+            sketch.tiles(
+                right + 1.3, bottom - 0.34, shades, side=0.74, lit=step in lit or part == "looking_inside"
+            )
+    sketch.text(middle, _STEPS["mix"] + 4.25, "attended")
+
+
+def _matrices() -> tuple[Array | None, ...]:
+    """What four tokens' scores look like after each step of the chain, as shades from 0 to 1."""
+    scores = np.array(
+        [[5.0, 1.0, 2.0, 0.5], [2.0, 6.0, 1.0, 3.0], [1.5, 3.5, 4.0, 1.0], [4.5, 1.0, 2.5, 3.5]]
+    )
+    scaled = scores / 2
+    masked = np.where(np.tri(4) > 0, scaled, np.nan)
+    exponentials = np.exp(masked)
+    weights = exponentials / np.nansum(exponentials, axis=-1, keepdims=True)
+    return scores / 6, scaled / 6, masked / 6, weights, None

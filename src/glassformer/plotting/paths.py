@@ -1,0 +1,72 @@
+"""How far a signal travels between two words: hand to hand, or at once."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch
+
+from glassformer.plotting.style import COLORS, SIZES, axes_or_new, styled
+
+
+@styled
+def plot_paths(
+    words: Sequence[str], first: int, last: int, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Draw a sentence with two ways from one word to a later one: below, word by word; above, in one step.
+
+    Args:
+        words: the sentence.
+        first: place of the word that the signal comes from, counted from 0.
+        last: place of the word where it is needed.
+        ax: where to draw; a new figure without it.
+        title: what the figure says.
+
+    Raises:
+        ValueError: ``first`` does not stand before ``last``, or ``last`` is not in the sentence.
+    """
+    if not 0 <= first < last < len(words):
+        raise ValueError(f"first ({first}) must come before last ({last}), and both be below {len(words)}")
+    ax = axes_or_new(ax, height=2.1)
+    places = _places(words)
+    for place, (word, x) in enumerate(zip(words, places, strict=True)):
+        lit = place in (first, last)
+        weight = "bold" if lit else "normal"
+        ax.text(x, 0, word, ha="center", va="center", fontsize=SIZES["label"], weight=weight)
+    for place in range(first, last):
+        _arc(ax, places[place], places[place + 1], y=-0.28, bend=0.45, color=COLORS["slate"])
+    _arc(ax, places[first], places[last], y=0.28, bend=-0.22, color=COLORS["violet"])
+    middle = (places[first] + places[last]) / 2
+    hops = last - first
+    for y, text, color in (
+        (1.3, "attention: 1 step", "violet"),
+        (-0.95, f"recurrence: {hops} step{'s' * (hops > 1)}, one after the other", "slate"),
+    ):
+        ax.text(middle, y, text, ha="center", va="center", color=COLORS[color], fontsize=SIZES["tick"])
+    ax.set(xlim=(0, places[-1] + places[0]), ylim=(-1.2, 1.55))
+    ax.axis("off")
+    if title:
+        ax.set_title(title)
+    return ax
+
+
+def _places(words: Sequence[str]) -> list[float]:
+    """Centre of each word on a line, in letters, with a gap of two letters."""
+    places, edge = [], 1.0
+    for word in words:
+        places.append(edge + len(word) / 2)
+        edge += len(word) + 2
+    return places
+
+
+def _arc(ax: Axes, start: float, end: float, *, y: float, bend: float, color: str) -> None:
+    ax.add_patch(
+        FancyArrowPatch(
+            (start, y),
+            (end, y),
+            connectionstyle=f"arc3,rad={bend}",
+            arrowstyle="-|>",
+            mutation_scale=11,
+            linewidth=1.6,
+            color=color,
+        )
+    )

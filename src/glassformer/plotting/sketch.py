@@ -1,0 +1,243 @@
+"""Pen and paper for drawings: boxes, arrows and glowing parts, in tenths of an inch."""
+
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path
+from numpy import ndarray as Array
+
+from glassformer.plotting.style import COLORS, SIZES, WIDTH, open_figure
+
+Point = tuple[float, float]
+
+
+class Sketch:
+    """A sheet of paper `WIDTH` inches wide. What is lit glows in colour, all else stays a grey outline."""
+
+    def __init__(self, height: float) -> None:
+        """Take a sheet so many inches high."""
+        figure = open_figure(WIDTH, height)
+        self.ax: Axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 10 * WIDTH), ylim=(0, 10 * height))
+        self.ax.set_axis_off()
+
+    def box(
+        self,
+        left: float,
+        bottom: float,
+        width: float,
+        height: float,
+        *,
+        lit: bool = False,
+        color: str = COLORS["violet"],
+        edge: str = COLORS["text"],
+        fill: float = 0.0,
+        radius: float = 0.7,
+    ) -> None:
+        """Draw a rounded box, hollow unless it is lit."""
+        if lit:
+            for linewidth, alpha in ((9, 0.07), (6, 0.1), (3.5, 0.16)):
+                self._rounded(
+                    left,
+                    bottom,
+                    width,
+                    height,
+                    radius,
+                    facecolor="none",
+                    edgecolor=color,
+                    linewidth=linewidth,
+                    alpha=alpha,
+                )
+        self._rounded(
+            left,
+            bottom,
+            width,
+            height,
+            radius,
+            facecolor=(color, 1.0) if lit else (COLORS["text"], fill),
+            edgecolor=color if lit else edge,
+            linewidth=0.9,
+        )
+
+    def label(
+        self,
+        words: str,
+        left: float,
+        bottom: float,
+        width: float,
+        height: float,
+        *,
+        lit: bool = False,
+        color: str | None = None,
+        align: Literal["left", "center"] = "center",
+        size: float = SIZES["small"],
+    ) -> None:
+        """Draw a box with words in it; one that has a colour of its own shows it unlit, too."""
+        rest = color or COLORS["text"]
+        self.box(left, bottom, width, height, lit=lit, color=color or COLORS["violet"], edge=rest)
+        self.text(
+            left + (width / 2 if align == "center" else 0.9),
+            bottom + height / 2,
+            words,
+            color="white" if lit else rest,
+            size=size,
+            align=align,
+            weight="bold" if lit or color else "normal",
+        )
+
+    def _rounded(
+        self,
+        left: float,
+        bottom: float,
+        width: float,
+        height: float,
+        radius: float,
+        **look: Any,
+    ) -> None:
+        self.ax.add_patch(
+            FancyBboxPatch(
+                (left, bottom), width, height, boxstyle=f"round,pad=0,rounding_size={radius}", **look
+            )
+        )
+
+    def frame(
+        self,
+        left: float,
+        bottom: float,
+        width: float,
+        height: float,
+        *,
+        lit: bool = False,
+        radius: float = 1.2,
+    ) -> None:
+        """Draw a pane of glass: a faint sheet with an edge, that other parts stand on."""
+        color = COLORS["violet"] if lit else COLORS["text"]
+        if lit:
+            for linewidth, alpha in ((8, 0.08), (5, 0.12)):
+                self._rounded(
+                    left,
+                    bottom,
+                    width,
+                    height,
+                    radius,
+                    facecolor="none",
+                    edgecolor=color,
+                    linewidth=linewidth,
+                    alpha=alpha,
+                )
+        self._rounded(
+            left,
+            bottom,
+            width,
+            height,
+            radius,
+            facecolor=(color, 0.10 if lit else 0.05),
+            edgecolor=(color, 1.0 if lit else 0.45),
+            linewidth=1.6 if lit else 0.8,
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        color: str = COLORS["text"],
+        size: float = SIZES["small"],
+        align: Literal["left", "center", "right"] = "center",
+        weight: str = "normal",
+        style: Literal["normal", "italic"] = "normal",
+    ) -> None:
+        """Write words, centred in height on y."""
+        self.ax.text(
+            x,
+            y,
+            words,
+            color=color,
+            fontsize=size,
+            ha=align,
+            va="center_baseline",
+            fontweight=weight,
+            fontstyle=style,
+        )
+
+    def arrow(
+        self,
+        *points: Point,
+        lit: bool = False,
+        color: str = COLORS["violet"],
+        head: bool = True,
+        dashed: bool = False,
+        muted_alpha: float = 0.8,
+    ) -> None:
+        """Draw an arrow along straight lines with rounded corners."""
+        path = _rounded_path(points, radius=0.8)
+        style = "-|>,head_length=3.2,head_width=1.6" if head else "-"
+        strokes = [(6.0, 0.12), (3.6, 0.18)] if lit else []
+        for linewidth, alpha in strokes:
+            self.ax.add_patch(
+                FancyArrowPatch(path=path, arrowstyle="-", color=color, linewidth=linewidth, alpha=alpha)
+            )
+        self.ax.add_patch(
+            FancyArrowPatch(
+                path=path,
+                arrowstyle=style,
+                color=color if lit else COLORS["text"],
+                alpha=1.0 if lit else muted_alpha,
+                linewidth=1.7 if lit else 0.9,
+                linestyle=(0, (3, 2)) if dashed else "-",
+                shrinkA=0,
+                shrinkB=0,
+                capstyle="round",
+                joinstyle="round",
+            )
+        )
+
+    def polygon(self, points: list[Point], *, lit: bool = False) -> None:
+        """Draw a faint beam of light."""
+        color = COLORS["violet"] if lit else COLORS["text"]
+        self.ax.fill(*zip(*points, strict=True), facecolor=(color, 0.14 if lit else 0.05), linewidth=0)
+
+    def curve(self, x: Array, y: Array, *, lit: bool = False, color: str = COLORS["violet"]) -> None:
+        """Draw a line through points."""
+        self.ax.plot(
+            x,
+            y,
+            color=color if lit else COLORS["text"],
+            linewidth=1.6 if lit else 0.9,
+            solid_capstyle="round",
+        )
+
+    def tiles(self, left: float, bottom: float, shades: Array, *, side: float, lit: bool = False) -> None:
+        """Draw a matrix as tiles, the denser the larger a number from 0 to 1; NaN leaves one hollow."""
+        color = COLORS["violet"] if lit else COLORS["text"]
+        rows, _ = shades.shape
+        for (row, column), shade in np.ndenumerate(shades):
+            hollow = bool(np.isnan(shade))
+            self._rounded(
+                left + column * side,
+                bottom + (rows - 1 - row) * side,
+                0.86 * side,
+                0.86 * side,
+                0.12 * side,
+                facecolor="none" if hollow else (color, 0.1 + 0.9 * float(shade)),
+                edgecolor=(color, 0.6) if hollow else "none",
+                linewidth=0.5,
+            )
+
+
+def _rounded_path(points: tuple[Point, ...], radius: float) -> Path:
+    """Join points by straight lines, each corner cut by a quadratic curve."""
+    corners = [np.asarray(point, float) for point in points]
+    vertices, codes = [corners[0]], [Path.MOVETO]
+    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
+        inward, outward = before - corner, after - corner
+        reach = min(radius, np.hypot(*inward) / 2, np.hypot(*outward) / 2)
+        vertices += [
+            corner + inward / np.hypot(*inward) * reach,
+            corner,
+            corner + outward / np.hypot(*outward) * reach,
+        ]
+        codes += [Path.LINETO, Path.CURVE3, Path.CURVE3]
+    return Path([*vertices, corners[-1]], [*codes, Path.LINETO])

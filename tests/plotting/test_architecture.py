@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+
+from glassformer.plotting import COLORS, where_am_i
+from glassformer.plotting.architecture import PARTS
+from glassformer.plotting.style import WIDTH
+
+LIT_WORDS = {
+    "scaling": {"scale"},
+    "softmax": {"softmax"},
+    "masks": {"mask", "masked attention"},
+    "queries_keys_values": {"Q", "K", "V"},
+    "multi_head_attention": {"self-attention", "masked attention", "cross-attention"},
+    "encoder_decoder": {"cross-attention"},
+    "training": {"linear, softmax"},
+    "decoding": {"linear, softmax"},
+    "cost": {"scores", "mix", "Q", "V"},  # with their formulas, QKᵀ and × V
+    "looking_inside": {"self-attention", "masked attention", "cross-attention"},
+}
+
+
+def pixels(part):
+    canvas = where_am_i(part).figure.canvas
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())
+
+
+def words_of(ax):
+    return {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_is_named_and_shows_the_whole_machine(part):
+    words = words_of(where_am_i(part))
+    assert part.replace("_", " ").capitalize().split()[0].rstrip("s,") in " ".join(words)
+    assert {"embedding", "self-attention", "cross-attention", "softmax", "attended", "Q", "K", "V"} <= words
+
+
+def test_no_two_parts_are_lit_alike():
+    drawings = {part: pixels(part)[80:].tobytes() for part in PARTS}  # below the title, which differs anyway
+    assert len(set(drawings.values())) == len(PARTS)
+
+
+@pytest.mark.parametrize("part", LIT_WORDS)
+def test_what_the_chapter_is_about_is_lit_and_nothing_else(part):
+    texts = where_am_i(part).texts
+    assert {text.get_text() for text in texts if text.get_color() == "white"} >= LIT_WORDS[part]
+    boxes = {
+        "embedding",
+        "self-attention",
+        "cross-attention",
+        "masked attention",
+        "feed-forward",
+        "linear, softmax",
+    }
+    boxes |= {"scores", "scale", "mask", "softmax", "mix", "Q", "K", "V"}
+    assert {text.get_text() for text in texts if text.get_color() == "white"} & boxes == LIT_WORDS[part]
+
+
+def test_queries_keys_and_values_wear_their_colours_even_unlit():
+    colors = {text.get_text(): text.get_color() for text in where_am_i("decoding").texts}
+    assert [colors[letter] for letter in "QV"] == [COLORS["query"], COLORS["value"]]
+    assert colors["K"] == COLORS["key"]
+
+
+def test_recurrence_alone_strings_the_tokens_together():
+    color = to_rgba(COLORS["violet"])
+    lit = {part: sum(patch.get_edgecolor() == color for patch in where_am_i(part).patches) for part in PARTS}
+    assert lit["recurrence"] == 10 + 9  # ten tokens and the nine steps between them
+    assert max(lit, key=lit.__getitem__) == "recurrence"
+
+
+def test_the_drawing_is_wide_and_low():
+    figure = where_am_i("softmax").figure
+    assert figure.get_figwidth() == WIDTH
+    assert figure.get_figheight() < 0.4 * WIDTH
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_all_words_are_on_the_sheet(part):
+    ax = where_am_i(part)
+    ax.figure.canvas.draw()
+    sheet = ax.get_window_extent()
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert sheet.x0 <= box.x0, text
+        assert box.x1 <= sheet.x1, text
+        assert sheet.y0 <= box.y0, text
+        assert box.y1 <= sheet.y1, text
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_an_unknown_part_is_answered_with_those_there_are():
+    with pytest.raises(ValueError, match=r"part must be one of .*'softmax'.*, got 'engine'"):
+        where_am_i("engine")
