@@ -1,0 +1,116 @@
+# Glassformer. Each target sets up what it needs; a repeated run installs nothing.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+ifeq ($(OS),Windows_NT)
+  PYTHON := python
+  BIN := Scripts
+else
+  BIN := bin
+endif
+SITE := .venv-site/$(BIN)
+FULL := .venv/$(BIN)
+
+NOTEBOOKS := $(sort $(wildcard chapters/*.ipynb))
+PORT ?= 8000
+
+# Notebooks and tests run on the CPU unless told otherwise, and never draw to a screen.
+export GLASSFORMER_DEVICE ?= cpu
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## List what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-20s %s\n", $$1, $$2}'
+
+# ---- Reading ----
+
+.PHONY: book
+book: .venv-site/installed ## Build the website into _build/html (needs no torch)
+	rm -rf _build/html _build/.doctrees
+	$(SITE)/jupyter-book build . --warningiserror --nitpick --keep-going --quiet
+	@echo 'The book is built. Open it: _build/html/index.html (or: make serve)'
+
+.PHONY: serve
+serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...)
+	$(SITE)/python -m http.server $(PORT) --bind localhost --directory _build/html
+
+.PHONY: lab
+lab: .venv/installed ## Open the chapters in JupyterLab
+	GLASSFORMER_DEVICE= $(FULL)/jupyter lab --notebook-dir chapters
+
+# ---- Testing ----
+
+.PHONY: test
+test: lint types imports unit notebooks book site-tests ## Run everything: what must pass before a change lands
+	@echo 'All tests passed.'
+
+.PHONY: lint
+lint: .venv/installed ## Check style and format
+	$(FULL)/ruff check
+	$(FULL)/ruff format --check
+
+.PHONY: types
+types: .venv/installed ## Check types
+	$(FULL)/mypy
+
+.PHONY: imports
+imports: .venv/installed ## Check that floors import downward only
+	$(FULL)/lint-imports
+
+.PHONY: unit
+unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
+	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --ignore tests/site
+
+# Strict: what a cell prints must be what is stored. Again on plain vector instructions, and with 1 and 2 threads.
+.PHONY: notebooks
+notebooks: .venv/installed ## Run every notebook as a strict test, three ways
+	OMP_NUM_THREADS=2 $(NBVAL)
+	OMP_NUM_THREADS=1 $(NBVAL)
+	ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(NBVAL)
+NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 2 --dist loadfile -q $(NOTEBOOKS)
+
+.PHONY: site-tests
+site-tests: .venv/installed ## Open every page of the built website in Chromium
+	$(FULL)/pytest tests/site
+
+# ---- Writing ----
+
+.PHONY: execute
+execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
+	$(FULL)/jupyter nbconvert --to notebook --inplace --execute --ExecutePreprocessor.record_timing=False \
+	  --ClearMetadataPreprocessor.enabled=True --ClearMetadataPreprocessor.clear_cell_metadata=False \
+	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec $(NOTEBOOKS)
+
+.PHONY: format
+format: .venv/installed ## Put code and notebooks into form
+	$(FULL)/ruff check --fix
+	$(FULL)/ruff format
+
+.PHONY: lock
+lock: ## Pin again what the dependency groups of pyproject.toml admit (needs uv)
+	uv pip compile --quiet --no-header --no-annotate --upgrade --group site -o requirements-site.txt
+	uv pip compile --quiet --no-header --no-annotate --upgrade --group test -o requirements.txt
+
+.PHONY: clean
+clean: ## Remove everything that was made
+	rm -rf _build .venv .venv-site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# ---- Environments: one for reading (no torch), one for everything; remade parts only when their pins change ----
+
+.venv-site/installed: requirements-site.txt pyproject.toml
+.venv/installed: requirements.txt pyproject.toml
+
+# TORCH_BACKEND=cpu (or cu130, ...) lets uv choose torch's build; otherwise pip takes the registry's.
+.venv-site/installed .venv/installed:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Glassformer needs Python 3.11 or newer, got " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(@D)
+ifdef TORCH_BACKEND
+	$(@D)/$(BIN)/python -m pip install --quiet uv
+	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --torch-backend=$(TORCH_BACKEND) -r $<
+else
+	$(@D)/$(BIN)/python -m pip install --quiet --no-compile -r $<
+endif
+	$(@D)/$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
