@@ -71,6 +71,9 @@ def folklore(
 def _record(entry: Claim, as_stated: bool) -> None:
     if not _ID.fullmatch(entry.id):
         raise ValueError(f"id must be lower-case words joined by hyphens, got {entry.id!r}")
+    for name, text in entry._asdict().items():
+        if text is not None and (text.strip().splitlines() != [text] or "│" in text):
+            raise ValueError(f"{name} must be one line without │ or spaces around it, got {text!r}")
     if not as_stated:
         raise ClaimError(f"{entry.kind} {entry.id}: {entry.statement!r} measured: {entry.measured}")
     print(format_line(entry))

@@ -30,7 +30,7 @@ def pick_device(name: str | None = None) -> torch.device:
         ValueError: the device has no such name, or this machine does not have it.
     """
     wanted = name or os.environ.get("GLASSFORMER_DEVICE")
-    if wanted is None:
+    if not wanted:
         return torch.device(next(kind for kind in _DEVICE_TYPES if _count(kind)))
     try:
         device = torch.device(wanted)
@@ -38,7 +38,7 @@ def pick_device(name: str | None = None) -> torch.device:
         raise ValueError(f"device must be one of {', '.join(_DEVICE_TYPES)}, got {wanted!r}") from None
     if device.type not in _DEVICE_TYPES:
         raise ValueError(f"device must be one of {', '.join(_DEVICE_TYPES)}, got {wanted!r}")
-    if (device.index or 0) >= _count(device.type):
+    if not 0 <= (device.index or 0) < _count(device.type):
         there = [f"{kind} ({_count(kind)})" for kind in _DEVICE_TYPES if _count(kind)]
         raise ValueError(f"device {wanted!r} is not on this machine, which has {', '.join(there)}")
     return device

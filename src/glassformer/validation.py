@@ -67,6 +67,13 @@ def require_probability(**numbers: float) -> None:
             raise ValueError(f"{name} must be at least 0 and below 1, got {number}")
 
 
+def require_choice(choices: tuple[str, ...], **names: str) -> None:
+    """Each argument is one of the names there are."""
+    for argument, name in names.items():
+        if name not in choices:
+            raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {name!r}")
+
+
 def require_width(wanted: int, **arrays: Any) -> None:
     """The last axis of each argument is as wide as wanted."""
     for name, array in arrays.items():
@@ -82,12 +89,27 @@ def require_shape(wanted: tuple[int, ...], **arrays: Any) -> None:
             raise ValueError(f"{name} must have shape {tuple(wanted)}, got {tuple(array.shape)}")
 
 
+def require_same_batch(**arrays: Any) -> None:
+    """All arguments hold equally many sentences in their first axis."""
+    require_axes(1, **arrays)
+    if len({array.shape[0] for array in arrays.values()}) > 1:
+        given = " and ".join(f"{name} ({array.shape[0]})" for name, array in arrays.items())
+        raise ValueError(f"{given} must hold equally many sentences")
+
+
+def require_same_dtype(**arrays: Any) -> None:
+    """All arguments hold numbers of the same type."""
+    if len({array.dtype for array in arrays.values()}) > 1:
+        given = " and ".join(f"{name} ({array.dtype})" for name, array in arrays.items())
+        raise ValueError(f"{given} must hold one type of number")
+
+
 def require_mask(mask: Any, shape: tuple[int, ...], name: str = "attn_mask") -> None:
     """The mask is boolean and broadcasts against a shape without enlarging it."""
-    if str(getattr(mask, "dtype", type(mask).__name__)).removeprefix("torch.") != "bool":
-        raise ValueError(
-            f"{name} must be boolean (True = may look), got {getattr(mask, 'dtype', type(mask).__name__)}"
-        )
+    if not hasattr(mask, "dtype"):
+        raise ValueError(f"{name} must be an array of booleans, got {type(mask).__name__}")
+    if str(mask.dtype).removeprefix("torch.") != "bool":
+        raise ValueError(f"{name} must be boolean (True = may look), got {mask.dtype}")
     try:
         fits = np.broadcast_shapes(tuple(mask.shape), tuple(shape)) == tuple(shape)
     except ValueError:

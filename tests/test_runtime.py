@@ -1,0 +1,85 @@
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer import runtime
+from glassformer.runtime import pick_device, seed_everything
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Say which devices there are, and ask nobody else."""
+    monkeypatch.delenv("GLASSFORMER_DEVICE", raising=False)
+
+    def has(**counts):
+        monkeypatch.setattr(runtime, "_count", lambda kind: {"cpu": 1, **counts}.get(kind, 0))
+
+    return has
+
+
+def draw():
+    return random.random(), np.random.random(), torch.rand(()).item()  # noqa: NPY002
+
+
+def test_a_seed_decides_all_three_sources_of_chance():
+    draws = []
+    for seed in (3, 3, 5):
+        seed_everything(seed)
+        draws.append(draw())
+    first, again, other = draws
+    assert first == again
+    assert all(a != b for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("counts", "fastest"),
+    [({}, "cpu"), ({"mps": 1}, "mps"), ({"cuda": 2}, "cuda"), ({"cuda": 1, "mps": 1}, "cuda")],
+)
+def test_without_a_name_the_fastest_device_is_picked(machine, counts, fastest):
+    machine(**counts)
+    assert pick_device() == torch.device(fastest)
+
+
+def test_the_environment_decides_when_no_name_is_given(machine, monkeypatch):
+    machine(cuda=2)
+    monkeypatch.setenv("GLASSFORMER_DEVICE", "cpu")
+    assert pick_device() == torch.device("cpu")
+    assert pick_device("cuda:1") == torch.device("cuda:1")
+
+
+def test_an_empty_environment_variable_is_none(machine, monkeypatch):
+    machine(cuda=1)
+    monkeypatch.setenv("GLASSFORMER_DEVICE", "")
+    assert pick_device() == torch.device("cuda")
+
+
+@pytest.mark.parametrize("name", ["gpu", "CPU", "meta", "cuda:-1", "cuda:x"])
+def test_a_name_that_is_no_device_is_answered_with_those_that_are(machine, monkeypatch, name):
+    machine(cuda=1)
+    message = rf"device must be one of cuda, mps, cpu, got '{name}'"
+    with pytest.raises(ValueError, match=message):
+        pick_device(name)
+    monkeypatch.setenv("GLASSFORMER_DEVICE", name)
+    with pytest.raises(ValueError, match=message):
+        pick_device()
+
+
+@pytest.mark.parametrize("name", ["cuda:2", "cuda:99999", "mps", "cpu:1"])
+def test_a_device_that_is_not_there_is_answered_with_those_that_are(machine, name):
+    machine(cuda=2)
+    with pytest.raises(
+        ValueError, match=rf"device '{name}' is not on this machine, which has cuda \(2\), cpu \(1\)"
+    ):
+        pick_device(name)
+
+
+def test_the_count_of_devices_is_torchs():
+    assert runtime._count("cuda") == torch.cuda.device_count()
+    assert runtime._count("mps") == torch.backends.mps.is_available()
+    assert runtime._count("cpu") == 1
+
+
+def test_tensors_can_be_made_on_the_picked_device(device):
+    assert torch.zeros(3, device=pick_device(str(device))).device.type == device.type
