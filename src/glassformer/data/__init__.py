@@ -1,0 +1,1 @@
+"""Sentences the project makes itself, and the way from words to arrays of ids."""
