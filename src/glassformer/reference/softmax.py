@@ -101,7 +101,7 @@ def _shift(x: Array, axis: int, where: Array | None) -> Array:
 
 
 def _relative(x: Array, peak: Array) -> Array:
-    """Distance of each score from the peak: −∞ in a row in which nothing counts, or beyond the type's range."""
+    """Distance of each score from the peak: −∞ beyond the type's range, and where nothing counts."""
     base = np.where(np.isneginf(peak), peak.dtype.type(0), peak)
     with np.errstate(over="ignore"):
         return x - base

@@ -1,0 +1,1 @@
+"""The definitions made trainable: PyTorch twins of `reference`, and the models built from them."""

@@ -1,0 +1,233 @@
+"""Attention and its heads, trainable (Vaswani et al., 2017, section 3.2).
+
+Two paths to one result: the taught path computes the weights and returns them, the fused path hands
+everything to PyTorch's kernel, which is faster and never holds the weights.
+"""
+
+import math
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.modules.positions import RelativePositions
+from glassformer.modules.softmax import softmax
+from glassformer.validation import (
+    require_attention_inputs,
+    require_axes,
+    require_floating,
+    require_multiple,
+    require_probability,
+    require_same_dtype,
+    require_width,
+)
+
+
+def attention_weights(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    *,
+    score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
+) -> Float[Tensor, "*batch query key"]:
+    """Differentiable twin of `reference.attention.attention_weights`.
+
+    ``score_bias``, if given, is added to the scaled scores: that is how linear-bias positions enter.
+    """
+    require_attention_inputs(query, key, attn_mask=attn_mask)
+    require_same_dtype(query=query, key=key)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if score_bias is not None:
+        scores = scores + score_bias
+    return softmax(scores, where=attn_mask)
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    value: Float[Tensor, "*batch key d_v"],
+    attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    dropout: float = 0.0,
+    *,
+    score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
+) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
+    """Differentiable twin of `reference.attention.scaled_dot_product_attention`: the taught path.
+
+    With ``dropout``, each weight is dropped with that probability and the others grow to make up for it.
+    The weights returned are those that mixed the values, after dropout, as in torch: then their rows
+    need not sum to one.
+    """
+    require_attention_inputs(query, key, value, attn_mask)
+    require_same_dtype(query=query, key=key, value=value)
+    require_probability(dropout=dropout)
+    weights = attention_weights(query, key, attn_mask, score_bias=score_bias)
+    weights = F.dropout(weights, dropout) if dropout else weights
+    return weights @ value, weights
+
+
+def fused_attention(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    value: Float[Tensor, "*batch key d_v"],
+    attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+    dropout: float = 0.0,
+    *,
+    score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
+) -> Float[Tensor, "*batch query d_v"]:
+    """Attend without ever holding the weights: what `scaled_dot_product_attention` attends to, by the kernel.
+
+    Arguments as there.
+    """
+    require_attention_inputs(query, key, value, attn_mask)
+    require_same_dtype(query=query, key=key, value=value)
+    require_probability(dropout=dropout)
+    if attn_mask is None:
+        return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
+    # Kernels differ on a query that may look at nothing: let it look everywhere and take back what it saw.
+    sees_something = attn_mask.any(-1, keepdim=True)
+    allowed = attn_mask | ~sees_something
+    mask = allowed if score_bias is None else score_bias.masked_fill(~allowed, -math.inf)
+    attended = F.scaled_dot_product_attention(query, key, value, mask, dropout)
+    return attended.masked_fill(~sees_something, 0)
+
+
+def split_heads(
+    x: Float[Tensor, "*batch time d_model"], num_heads: int
+) -> Float[Tensor, "*batch heads time d_head"]:
+    """Differentiable twin of `reference.heads.split_heads`."""
+    require_axes(2, x=x)
+    require_multiple(x.shape[-1], num_heads)
+    return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).transpose(-3, -2)
+
+
+def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "*batch time d_model"]:
+    """Differentiable twin of `reference.heads.merge_heads`."""
+    require_axes(3, x=x)
+    return x.transpose(-3, -2).flatten(-2)
+
+
+class AttentionHeads(nn.Module):
+    """All heads of one attention, between split and merge: the place to look in, or step in, from outside.
+
+    It has no parameters. A `MultiHeadAttention` calls its ``heads`` exactly once a forward pass, whichever
+    path it takes, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``, and goes on with
+    the pair ``(attended, weights)`` that comes back. So, without a second pass and with nothing stored:
+
+    - to record, a forward pre-hook (``with_kwargs=True``) sets ``need_weights`` to True, and a forward hook
+      reads the weights, of shape ``batch heads query key``;
+    - to ablate, a forward hook returns ``(attended, weights)`` with a head's attended values, of shape
+      ``batch heads query d_head``, replaced.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        require_probability(dropout=dropout)
+        self.dropout = dropout
+
+    def forward(
+        self,
+        query: Float[Tensor, "*batch heads query d_head"],
+        key: Float[Tensor, "*batch heads key d_head"],
+        value: Float[Tensor, "*batch heads key d_head"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+        score_bias: Float[Tensor, "..."] | None = None,
+        *,
+        need_weights: bool = True,
+    ) -> tuple[
+        Float[Tensor, "*batch heads query d_head"],
+        Float[Tensor, "*batch heads query key"] | None,
+    ]:
+        """Attend in each head; the weights are None where they are not needed: that is the fused path."""
+        dropout = self.dropout if self.training else 0.0
+        if need_weights:
+            return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)
+        return fused_attention(query, key, value, attn_mask, dropout, score_bias=score_bias), None
+
+
+class MultiHeadAttention(nn.Module):
+    """Several attentions side by side: Concat(head₁, …, headₕ) W_O (Vaswani et al., 2017, section 3.2.2).
+
+    Calling it gives the output and each head's weights; `attend` gives the output alone, faster. What is to
+    be seen or changed inside, on either path, is seen or changed at ``heads``: see `AttentionHeads`.
+
+    Args:
+        d_model: the width of queries, keys, values and output.
+        num_heads: how many attentions; d_model must be a multiple of it.
+        dropout: the probability with which a weight is dropped while training.
+        bias: whether the four projections add a bias.
+        positions: rotary or linear-bias positions, if the heads themselves are to know where tokens stand.
+
+    Raises:
+        ValueError: a size or probability does not fit.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        dropout: float = 0.0,
+        bias: bool = True,
+        positions: RelativePositions | None = None,
+    ) -> None:
+        super().__init__()
+        require_multiple(d_model, num_heads)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.query_proj = nn.Linear(d_model, d_model, bias)
+        self.key_proj = nn.Linear(d_model, d_model, bias)
+        self.value_proj = nn.Linear(d_model, d_model, bias)
+        self.output_proj = nn.Linear(d_model, d_model, bias)
+        self.positions = positions
+        self.heads = AttentionHeads(dropout)
+
+    def forward(
+        self,
+        query: Float[Tensor, "*batch query d_model"],
+        key: Float[Tensor, "*batch key d_model"],
+        value: Float[Tensor, "*batch key d_model"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "*batch query d_model"], Float[Tensor, "*batch heads query key"]]:
+        """Project, split, attend in each head, merge, project.
+
+        Args:
+            query: what looks, one vector a position.
+            key: what is looked at.
+            value: what is handed over; the same positions as ``key``.
+            attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+
+        Returns:
+            The output, and the weights of each head, after dropout.
+
+        Raises:
+            ValueError: an argument's shape or type does not fit; the message names it.
+        """
+        query, key, value, score_bias = self._split(query, key, value)
+        attended, weights = self.heads(query, key, value, attn_mask, score_bias, need_weights=True)
+        return self.output_proj(merge_heads(attended)), weights
+
+    def attend(
+        self,
+        query: Float[Tensor, "*batch query d_model"],
+        key: Float[Tensor, "*batch key d_model"],
+        value: Float[Tensor, "*batch key d_model"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch query d_model"]:
+        """Give the same output by the fused path, without weights. Arguments and errors as in `forward`."""
+        query, key, value, score_bias = self._split(query, key, value)
+        attended, _ = self.heads(query, key, value, attn_mask, score_bias, need_weights=False)
+        return self.output_proj(merge_heads(attended))
+
+    def _split(
+        self, query: Tensor, key: Tensor, value: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """Project and split; relative positions turn queries and keys, or give a bias for the scores."""
+        require_floating(query=query, key=key, value=value)
+        require_width(self.d_model, query=query, key=key, value=value)
+        query = split_heads(self.query_proj(query), self.num_heads)
+        key = split_heads(self.key_proj(key), self.num_heads)
+        value = split_heads(self.value_proj(value), self.num_heads)
+        if self.positions is None:
+            return query, key, value, None
+        query, key, score_bias = self.positions(query, key)
+        return query, key, value, score_bias

@@ -1,0 +1,218 @@
+"""An encoder layer, a decoder layer, and what stands in them beside attention (Vaswani et al., 2017)."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.positions import RelativePositions
+from glassformer.validation import (
+    require_axes,
+    require_choice,
+    require_floating,
+    require_not_empty,
+    require_positive,
+    require_probability,
+    require_shape,
+    require_whole,
+    require_width,
+)
+
+Norm = Literal["post", "pre"]
+
+
+def layer_norm(
+    x: Float[Tensor, "*batch d_model"],
+    scale: Float[Tensor, " d_model"],
+    shift: Float[Tensor, " d_model"],
+    epsilon: float = 1e-5,
+) -> Float[Tensor, "*batch d_model"]:
+    """Differentiable twin of `reference.layers.layer_norm`; the layers use its fused form, nn.LayerNorm."""
+    require_floating(x=x, scale=scale)
+    require_not_empty(x=x)
+    require_shape(x.shape[-1:], scale=scale, shift=shift)
+    require_positive(epsilon=epsilon)
+    centred = x - x.mean(-1, keepdim=True)
+    variance = (centred**2).mean(-1, keepdim=True)
+    return scale * centred / (variance + epsilon).sqrt() + shift
+
+
+def feed_forward(
+    x: Float[Tensor, "*batch d_model"],
+    *,
+    inner_weight: Float[Tensor, "d_model d_ff"],
+    inner_bias: Float[Tensor, " d_ff"],
+    outer_weight: Float[Tensor, "d_ff d_model"],
+    outer_bias: Float[Tensor, " d_model"],
+) -> Float[Tensor, "*batch d_model"]:
+    """Differentiable twin of `reference.layers.feed_forward`."""
+    require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
+    require_axes(2, inner_weight=inner_weight)
+    d_model, d_ff = inner_weight.shape
+    require_width(d_model, x=x)
+    require_shape((d_ff,), inner_bias=inner_bias)
+    require_shape((d_ff, d_model), outer_weight=outer_weight)
+    require_shape((d_model,), outer_bias=outer_bias)
+    return (x @ inner_weight + inner_bias).relu() @ outer_weight + outer_bias
+
+
+class FeedForward(nn.Module):
+    """Widen each vector, keep what is positive, narrow it again: max(0, xW₁ + b₁)W₂ + b₂ (section 3.3).
+
+    Args:
+        d_model: the width of the vectors.
+        d_ff: the width in between.
+        dropout: the probability with which a number in between is dropped while training.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        require_whole(d_model=d_model, d_ff=d_ff)
+        require_probability(dropout=dropout)
+        self.inner = nn.Linear(d_model, d_ff)
+        self.outer = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Send each position through the same two maps, by itself."""
+        require_floating(x=x)
+        require_width(self.inner.in_features, x=x)
+        return self.outer(self.dropout(self.inner(x).relu()))
+
+
+class Residual(nn.Module):
+    """Add to x what a sublayer makes of it, and keep the sum in scale with a layer norm.
+
+    Args:
+        d_model: the width of the vectors.
+        dropout: the probability with which a number the sublayer gives is dropped while training.
+        norm: "post" norms the sum, as in the paper (section 3.1); "pre" norms what the sublayer is given
+            and leaves the sum alone, a straight path through all layers (Xiong et al., 2020).
+    """
+
+    def __init__(self, d_model: int, *, dropout: float = 0.0, norm: Norm = "post") -> None:
+        super().__init__()
+        require_whole(d_model=d_model)
+        require_probability(dropout=dropout)
+        require_choice(("post", "pre"), norm=norm)
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm == "pre"
+
+    def forward(
+        self, x: Float[Tensor, "*batch d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "*batch d_model"]:
+        """Run the sublayer inside the residual connection."""
+        if self.norm_first:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then a feed-forward network, each in a residual connection (Figure 1, left).
+
+    Args:
+        d_model: the width of the vectors.
+        num_heads: how many heads attend.
+        d_ff: the width inside the feed-forward network.
+        dropout: the probability of dropping, on the weights, inside the feed-forward network, and on what
+            each sublayer gives.
+        norm: "post" or "pre", as in `Residual`.
+        positions: rotary or linear-bias positions for the self-attention, if any.
+
+    Raises:
+        ValueError: a size, a probability or ``norm`` does not fit.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        dropout: float = 0.0,
+        norm: Norm = "post",
+        positions: RelativePositions | None = None,
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout, positions=positions)
+        self.self_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
+
+    def forward(
+        self, x: Float[Tensor, "*batch time d_model"], attn_mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "*batch time d_model"]:
+        """Let the positions look at each other, then think by themselves.
+
+        Args:
+            x: one vector a position.
+            attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+
+        Raises:
+            ValueError: an argument's shape or type does not fit; the message names it.
+        """
+        _require_vectors(self.self_attention.d_model, x=x)
+        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, attention to the encoder's memory, a feed-forward network (Figure 1, right).
+
+    Arguments as in `EncoderLayer`; ``positions`` are for the self-attention: between two languages,
+    distance has no fixed meaning.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        dropout: float = 0.0,
+        norm: Norm = "post",
+        positions: RelativePositions | None = None,
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout, positions=positions)
+        self.self_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch target d_model"],
+        memory: Float[Tensor, "*batch source d_model"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch target d_model"]:
+        """Let the target look at itself, then at the source, then think by itself.
+
+        Args:
+            x: one vector a target position.
+            memory: what the encoder made of the source.
+            attn_mask: True where a target position may look at a target position. Nothing is causal by
+                itself: see `modules.masks.causal_mask`.
+            memory_mask: True where a target position may look at a source position.
+
+        Raises:
+            ValueError: an argument's shape or type does not fit; the message names it.
+        """
+        _require_vectors(self.self_attention.d_model, x=x, memory=memory)
+        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
+        x = self.cross_attention_residual(
+            x, lambda x: self.cross_attention.attend(x, memory, memory, memory_mask)
+        )
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+def _require_vectors(d_model: int, **arrays: Tensor) -> None:
+    require_floating(**arrays)
+    require_axes(2, **arrays)
+    require_not_empty(**arrays)
+    require_width(d_model, **arrays)

@@ -1,0 +1,21 @@
+"""Who may look where, on any device. True = this query may look at this key. Join masks with ``&``."""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from glassformer.validation import require_axes, require_ids, require_whole
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
+    """Twin of `reference.masks.causal_mask`, made on a device."""
+    require_whole(length=length)
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def padding_mask(ids: Int[Tensor, "*batch key"], pad_id: int) -> Bool[Tensor, "*batch 1 1 key"]:
+    """Twin of `reference.masks.padding_mask`, on the device of ``ids``."""
+    if not torch.compiler.is_compiling():
+        require_ids("ids", ids)
+    require_axes(1, ids=ids)
+    return (ids != pad_id)[..., None, None, :]

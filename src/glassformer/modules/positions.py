@@ -1,0 +1,169 @@
+"""Where a token stands, on any device: added to its vector, turned into it, or taken off the scores."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassformer.reference.positions import sinusoidal_positions
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_not_empty,
+    require_positive,
+    require_shape,
+    require_whole,
+    require_width,
+)
+
+
+def rotate_by_position(
+    x: Float[Tensor, "*batch time d_k"],
+    positions: Int[Tensor, "time"] | None = None,
+    base: float = 10000.0,
+) -> Float[Tensor, "*batch time d_k"]:
+    """Differentiable twin of `reference.positions.rotate_by_position`."""
+    require_floating(x=x)
+    require_axes(2, x=x)
+    require_not_empty(x=x)
+    require_positive(base=base)
+    time, d_k = x.shape[-2:]
+    if d_k % 2:
+        raise ValueError(f"x must have an even width, to turn it in pairs, got {d_k}")
+    if positions is None:
+        positions = torch.arange(time, device=x.device)
+    require_shape((time,), positions=positions)
+    # Half precision cannot tell large angles apart.
+    precise = torch.promote_types(x.dtype, torch.float32)
+    exponents = torch.arange(0, d_k, 2, device=x.device, dtype=precise) / d_k
+    angles = positions[:, None] * base**-exponents
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+def linear_bias(
+    query_length: int,
+    key_length: int,
+    num_heads: int,
+    *,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+) -> Float[Tensor, "heads query key"]:
+    """Twin of `reference.positions.linear_bias`, made on a device."""
+    require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
+    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, device=device) / num_heads)
+    query_positions = torch.arange(query_length, device=device) + key_length - query_length
+    distance = (query_positions[:, None] - torch.arange(key_length, device=device)).abs()
+    return (-slopes[:, None, None] * distance).to(dtype or torch.get_default_dtype())
+
+
+class SinusoidalPositions(nn.Module):
+    """Add waves of many lengths to the vectors (Vaswani et al., 2017, section 3.5).
+
+    The table is `reference.positions.sinusoidal_positions`, computed once and left out of the state dict.
+
+    Args:
+        d_model: the width of the vectors.
+        max_length: how many positions the table holds; longer sequences get theirs computed on the way.
+    """
+
+    table: Tensor
+
+    def __init__(self, d_model: int, max_length: int = 5000) -> None:
+        super().__init__()
+        self.register_buffer("table", _sinusoid_table(max_length, d_model), persistent=False)
+
+    def forward(
+        self, x: Float[Tensor, "*batch time d_model"], start: int = 0
+    ) -> Float[Tensor, "*batch time d_model"]:
+        """Add to each vector where it stands; the first one stands at ``start``."""
+        d_model = self.table.shape[-1]
+        _require_vectors(x, d_model, start)
+        stop = start + x.shape[-2]
+        table = self.table if stop <= len(self.table) else _sinusoid_table(stop, d_model)
+        return x + table[start:stop].to(x)
+
+
+class LearnedPositions(nn.Module):
+    """Add a learned vector for each position (Gehring et al., 2017, section 3.1).
+
+    Args:
+        d_model: the width of the vectors.
+        max_length: how many positions there are; there is nothing to add beyond.
+    """
+
+    def __init__(self, d_model: int, max_length: int) -> None:
+        super().__init__()
+        require_whole(d_model=d_model, max_length=max_length)
+        self.table = nn.Embedding(max_length, d_model)
+        nn.init.normal_(self.table.weight, std=d_model**-0.5)
+
+    def forward(
+        self, x: Float[Tensor, "*batch time d_model"], start: int = 0
+    ) -> Float[Tensor, "*batch time d_model"]:
+        """Add to each vector where it stands; the first one stands at ``start``.
+
+        Raises:
+            ValueError: the sequence goes beyond the last position.
+        """
+        max_length, d_model = self.table.weight.shape
+        _require_vectors(x, d_model, start)
+        stop = start + x.shape[-2]
+        if stop > max_length:
+            raise ValueError(f"x reaches position {stop - 1}, but max_length is {max_length}")
+        return x + self.table.weight[start:stop]
+
+
+class RotaryPositions(nn.Module):
+    """Turn queries and keys by where they stand (Su et al., 2021); the last query stands at the last key.
+
+    Args:
+        base: as in `rotate_by_position`.
+    """
+
+    def __init__(self, base: float = 10000.0) -> None:
+        super().__init__()
+        require_positive(base=base)
+        self.base = base
+
+    def forward(
+        self, query: Float[Tensor, "*batch heads query d_head"], key: Float[Tensor, "*batch heads key d_head"]
+    ) -> tuple[Float[Tensor, "*batch heads query d_head"], Float[Tensor, "*batch heads key d_head"], None]:
+        """Return the turned queries and keys, and no bias."""
+        positions = torch.arange(key.shape[-2], device=key.device)
+        query_positions = torch.arange(query.shape[-2], device=key.device) + key.shape[-2] - query.shape[-2]
+        return (
+            rotate_by_position(query, query_positions, self.base),
+            rotate_by_position(key, positions, self.base),
+            None,
+        )
+
+
+class LinearBiasPositions(nn.Module):
+    """Lower the scores by distance, each head with its own slope (Press et al., 2022)."""
+
+    def forward(
+        self, query: Float[Tensor, "*batch heads query d_head"], key: Float[Tensor, "*batch heads key d_head"]
+    ) -> tuple[
+        Float[Tensor, "*batch heads query d_head"],
+        Float[Tensor, "*batch heads key d_head"],
+        Float[Tensor, "heads query key"],
+    ]:
+        """Return queries and keys as they are, and what to add to the scaled scores."""
+        num_heads, query_length = query.shape[-3:-1]
+        bias = linear_bias(query_length, key.shape[-2], num_heads, device=query.device, dtype=query.dtype)
+        return query, key, bias
+
+
+RelativePositions = RotaryPositions | LinearBiasPositions
+
+
+def _sinusoid_table(length: int, d_model: int) -> Tensor:
+    return torch.as_tensor(sinusoidal_positions(length, d_model), dtype=torch.get_default_dtype())
+
+
+def _require_vectors(x: Tensor, d_model: int, start: int) -> None:
+    require_axes(2, x=x)
+    require_width(d_model, x=x)
+    if start < 0:
+        raise ValueError(f"start must be at least 0, got {start}")

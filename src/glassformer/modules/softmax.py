@@ -1,0 +1,23 @@
+"""Scores to weights, trainable."""
+
+import math
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from glassformer.validation import require_floating, require_mask, require_not_empty
+
+
+def softmax(
+    x: Float[Tensor, "*shape"], axis: int = -1, where: Bool[Tensor, "..."] | None = None
+) -> Float[Tensor, "*shape"]:
+    """Differentiable twin of `reference.softmax.softmax`."""
+    require_floating(x=x)
+    require_not_empty(x=x)
+    if where is None:
+        return x.softmax(axis)
+    require_mask(where, x.shape, name="where")
+    where = where[(None,) * (x.ndim - where.ndim)]
+    # A row in which nothing counts is computed as if all did, then emptied: −∞ alone would give NaN.
+    counts = where | ~where.any(axis, keepdim=True)
+    return x.masked_fill(~counts, -math.inf).softmax(axis).masked_fill(~where, 0)

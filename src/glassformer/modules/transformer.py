@@ -1,0 +1,289 @@
+"""The whole Transformer: an encoder that reads and a decoder that writes (Vaswani et al., 2017, Figure 1)."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from glassformer.modules.layers import DecoderLayer, EncoderLayer
+from glassformer.modules.masks import causal_mask, padding_mask
+from glassformer.modules.positions import (
+    LearnedPositions,
+    LinearBiasPositions,
+    RelativePositions,
+    RotaryPositions,
+    SinusoidalPositions,
+)
+from glassformer.modules.sentences import require_sentences
+from glassformer.validation import (
+    require_choice,
+    require_multiple,
+    require_probability,
+    require_same_batch,
+    require_whole,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """The sizes and choices that make a `Transformer`; the defaults are the paper's base model.
+
+    Attributes:
+        source_vocabulary_size: how many source ids there are.
+        target_vocabulary_size: how many target ids there are.
+        pad_id: the id that fills short sentences up; nobody looks at it.
+        d_model: the width of every vector between layers.
+        num_heads: how many heads attend in each attention.
+        d_ff: the width inside the feed-forward networks.
+        num_encoder_layers: how many layers read.
+        num_decoder_layers: how many layers write.
+        dropout: the probability of dropping: embeddings, weights, inside and after every sublayer.
+        norm: "post" as in the paper, or "pre", which ends each stack with one more norm.
+        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "linear_bias" act
+            inside self-attention, "none" leaves order to the causal mask alone.
+        max_length: how many positions "learned" has.
+        tie_embeddings: "target" uses one matrix to read and to write target tokens, "all" the same one
+            for source tokens too (section 3.4; it takes one shared vocabulary), "none" three of them.
+
+    Raises:
+        ValueError: a size or a choice does not fit; the message names it.
+    """
+
+    source_vocabulary_size: int
+    target_vocabulary_size: int
+    pad_id: int = 0
+    d_model: int = 512
+    num_heads: int = 8
+    d_ff: int = 2048
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    dropout: float = 0.1
+    norm: Literal["post", "pre"] = "post"
+    positions: Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"] = "sinusoidal"
+    max_length: int = 1024
+    tie_embeddings: Literal["none", "target", "all"] = "none"
+
+    def __post_init__(self) -> None:
+        sizes = ("source_vocabulary_size", "target_vocabulary_size", "d_ff", "max_length")
+        layers = ("num_encoder_layers", "num_decoder_layers")
+        require_whole(**{name: getattr(self, name) for name in sizes + layers})
+        require_multiple(self.d_model, self.num_heads)
+        require_probability(dropout=self.dropout)
+        require_choice(("post", "pre"), norm=self.norm)
+        require_choice(("sinusoidal", "learned", "rotary", "linear_bias", "none"), positions=self.positions)
+        require_choice(("none", "target", "all"), tie_embeddings=self.tie_embeddings)
+        smaller = min(self.source_vocabulary_size, self.target_vocabulary_size)
+        if not 0 <= self.pad_id < smaller:
+            raise ValueError(f"pad_id must be at least 0 and below {smaller}, got {self.pad_id}")
+        if self.positions == "rotary" and self.d_model // self.num_heads % 2:
+            raise ValueError(
+                f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "
+                f"of num_heads ({self.num_heads})"
+            )
+        if self.tie_embeddings == "all" and self.source_vocabulary_size != self.target_vocabulary_size:
+            raise ValueError(
+                f"tie_embeddings='all' takes one vocabulary, got source_vocabulary_size "
+                f"({self.source_vocabulary_size}) and target_vocabulary_size ({self.target_vocabulary_size})"
+            )
+
+    @classmethod
+    def tiny(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """A model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
+
+        Args:
+            source_vocabulary_size: how many source ids there are.
+            target_vocabulary_size: how many target ids there are. Without it, the two languages share one
+                vocabulary and one matrix; with it, only reading and writing the target do.
+            **overrides: any attribute of the configuration.
+        """
+        sizes = {
+            "d_model": 128,
+            "num_heads": 4,
+            "d_ff": 256,
+            "num_encoder_layers": 4,
+            "num_decoder_layers": 4,
+        }
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
+
+    @classmethod
+    def base(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """The paper's base model (Table 3): 6 + 6 layers, d_model 512, 8 heads. Arguments as in `tiny`."""
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
+
+    @classmethod
+    def big(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """The paper's big model (Table 3): 6 + 6 layers, d_model 1024, 16 heads. Arguments as in `tiny`."""
+        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
+
+    @classmethod
+    def _preset(cls, source: int, target: int | None, choices: dict[str, Any]) -> "TransformerConfig":
+        tied = {"tie_embeddings": "all" if target is None else "target"}
+        target = source if target is None else target
+        return cls(source_vocabulary_size=source, target_vocabulary_size=target, **(tied | choices))
+
+
+class Embedding(nn.Module):
+    """Look up each token's vector, times √d_model (section 3.4), and add where it stands."""
+
+    def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
+        super().__init__()
+        self.token = nn.Embedding(vocabulary_size, config.d_model)
+        self.position = _absolute_positions(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
+        """Embed token ids; the first one stands at position ``start``."""
+        x = self.token(ids) * math.sqrt(self.token.embedding_dim)
+        return self.dropout(x if self.position is None else self.position(x, start))
+
+
+class Encoder(nn.Module):
+    """A stack of encoder layers; with pre-norm, one more norm at its end."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            EncoderLayer(**_layer_options(config)) for _ in range(config.num_encoder_layers)
+        )
+        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+    def forward(
+        self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "*batch source d_model"]:
+        """Turn embedded source tokens into the memory; arguments as in `EncoderLayer`."""
+        for layer in self.layers:
+            x = layer(x, attn_mask)
+        return self.final_norm(x)
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers that all see the same memory; with pre-norm, one more norm at its end."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            DecoderLayer(**_layer_options(config)) for _ in range(config.num_decoder_layers)
+        )
+        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch target d_model"],
+        memory: Float[Tensor, "*batch source d_model"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch target d_model"]:
+        """Turn embedded target tokens into states that tell the next; arguments as in `DecoderLayer`."""
+        for layer in self.layers:
+            x = layer(x, memory, attn_mask, memory_mask)
+        return self.final_norm(x)
+
+
+class Transformer(nn.Module):
+    """Read a sentence, and say for each target position which token should come next.
+
+    Args:
+        config: its sizes and choices.
+        generator: where the first weights come from; torch's global generator without it.
+    """
+
+    def __init__(self, config: TransformerConfig, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.source_embedding = Embedding(config.source_vocabulary_size, config)
+        self.target_embedding = Embedding(config.target_vocabulary_size, config)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        self.output_proj = nn.Linear(config.d_model, config.target_vocabulary_size, bias=False)
+        if config.tie_embeddings != "none":
+            self.output_proj.weight = self.target_embedding.token.weight
+        if config.tie_embeddings == "all":
+            self.source_embedding.token.weight = self.target_embedding.token.weight
+        self._initialise(generator)
+
+    def forward(
+        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Give the logits of the token that follows each target token.
+
+        Args:
+            source_ids: the sentences to read, filled up with the pad id.
+            target_ids: what has been written so far, one step behind what is to be told.
+
+        Raises:
+            ValueError: ids are outside the vocabulary, or a shape does not fit; the message names it.
+        """
+        require_same_batch(source_ids=source_ids, target_ids=target_ids)
+        memory, memory_mask = self.encode(source_ids)
+        return self.decode(target_ids, memory, memory_mask)
+
+    def encode(
+        self, source_ids: Int[Tensor, "batch source"]
+    ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
+        """Read the source once: its memory, and the mask that hides its padding from the decoder."""
+        require_sentences("source_ids", source_ids, self.config.source_vocabulary_size)
+        memory_mask = padding_mask(source_ids, self.config.pad_id)
+        return self.encoder(self.source_embedding(source_ids), memory_mask), memory_mask
+
+    def decode(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        memory_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Give the logits, with what `encode` returned."""
+        require_sentences("target_ids", target_ids, self.config.target_vocabulary_size)
+        require_same_batch(target_ids=target_ids, memory=memory)
+        attn_mask = causal_mask(target_ids.shape[-1], target_ids.device) & padding_mask(
+            target_ids, self.config.pad_id
+        )
+        x = self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
+        return self.output_proj(x)
+
+    def _initialise(self, generator: torch.Generator | None) -> None:
+        """Xavier-uniform maps with biases of zero; embeddings of variance 1/d_model, so 1 once scaled."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight, generator=generator)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+        for module in self.modules():  # after the maps: a tied output map is an embedding
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5, generator=generator)
+
+
+def _layer_options(config: TransformerConfig) -> dict[str, Any]:
+    """What encoder and decoder layers alike are made with."""
+    relative: dict[str, type[RelativePositions]] = {
+        "rotary": RotaryPositions,
+        "linear_bias": LinearBiasPositions,
+    }
+    return {
+        "d_model": config.d_model,
+        "num_heads": config.num_heads,
+        "d_ff": config.d_ff,
+        "dropout": config.dropout,
+        "norm": config.norm,
+        "positions": relative[config.positions]() if config.positions in relative else None,
+    }
+
+
+def _absolute_positions(config: TransformerConfig) -> SinusoidalPositions | LearnedPositions | None:
+    """What is added to the embeddings."""
+    match config.positions:
+        case "sinusoidal":
+            return SinusoidalPositions(config.d_model, config.max_length)
+        case "learned":
+            return LearnedPositions(config.d_model, config.max_length)
+        case _:
+            return None
