@@ -1,0 +1,294 @@
+"""Carry weights to and from torch.nn: the same outputs and the same gradients, on either side.
+
+| torch.nn                | glassformer.modules  |
+|-------------------------|----------------------|
+| MultiheadAttention      | MultiHeadAttention   |
+| TransformerEncoderLayer | EncoderLayer         |
+| TransformerDecoderLayer | DecoderLayer         |
+| TransformerEncoder      | Encoder              |
+| TransformerDecoder      | Decoder              |
+| Transformer             | EncoderDecoder, here |
+
+Two conventions differ, whichever way the weights go. In the boolean masks of torch.nn, True means "may *not*
+look": hand over ``~attn_mask``. And where a query may look at nothing, torch.nn gives NaN, we give zeros.
+"""
+
+import copy
+from collections.abc import Callable
+from functools import partial, singledispatch
+from typing import Any, TypeVar
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.layers import DecoderLayer, EncoderLayer
+from glassformer.modules.transformer import Decoder, Encoder, TransformerConfig
+
+Made = TypeVar("Made", bound=nn.Module)
+Stack = TypeVar("Stack", Encoder, Decoder)
+
+_PARTS_OF_ENCODER_LAYER = {
+    "self_attention": "self_attn",
+    "self_attention_residual.dropout": "dropout1",
+    "self_attention_residual.norm": "norm1",
+    "feed_forward.inner": "linear1",
+    "feed_forward.dropout": "dropout",
+    "feed_forward.outer": "linear2",
+    "feed_forward_residual.dropout": "dropout2",
+    "feed_forward_residual.norm": "norm2",
+}
+_PARTS_OF_DECODER_LAYER = _PARTS_OF_ENCODER_LAYER | {
+    "cross_attention": "multihead_attn",
+    "cross_attention_residual.dropout": "dropout2",
+    "cross_attention_residual.norm": "norm2",
+    "feed_forward_residual.dropout": "dropout3",
+    "feed_forward_residual.norm": "norm3",
+}
+
+
+class EncoderDecoder(nn.Module):
+    """Both stacks without embeddings and vocabulary: the counterpart of nn.Transformer.
+
+    To hand a `Transformer` to torch.nn: ``to_torch(EncoderDecoder(model.encoder, model.decoder))``.
+
+    Args:
+        encoder: what reads.
+        decoder: what writes.
+    """
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def forward(
+        self,
+        source: Float[Tensor, "*batch source d_model"],
+        target: Float[Tensor, "*batch target d_model"],
+        source_mask: Bool[Tensor, "..."] | None = None,
+        target_mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch target d_model"]:
+        """Turn embedded tokens into what the next target tokens are told from.
+
+        Args:
+            source: one vector a source position.
+            target: one vector a target position.
+            source_mask: True where a source position may look at a source position.
+            target_mask: True where a target position may look at a target position.
+            memory_mask: True where a target position may look at a source position.
+        """
+        memory = self.encoder(source, source_mask)
+        return self.decoder(target, memory, target_mask, memory_mask)
+
+
+@singledispatch
+def from_torch(module: nn.Module) -> Any:
+    """Return our counterpart of a torch.nn module, with copies of its weights.
+
+    Data type, device, training mode, dropout and frozen weights stay as they are. Our modules always take
+    the batch first.
+
+    Args:
+        module: one of the torch.nn modules in the table above, made with ``batch_first=True``.
+
+    Raises:
+        ValueError: the module has no counterpart, or one of its options has none; the message names it.
+    """
+    known = ", ".join(kind.__name__ for kind in from_torch.registry if kind is not object)
+    raise ValueError(f"module must be one of torch.nn's {known}, got {type(module).__name__}")
+
+
+@singledispatch
+def to_torch(module: nn.Module) -> Any:
+    """Return torch.nn's counterpart of one of our modules, with copies of its weights: undoes `from_torch`.
+
+    Args:
+        module: one of our modules in the table above.
+
+    Raises:
+        ValueError: the module has no counterpart, or its attentions have positions of their own.
+    """
+    known = ", ".join(kind.__name__ for kind in to_torch.registry if kind is not object)
+    raise ValueError(f"module must be one of {known}, got {type(module).__name__}")
+
+
+@from_torch.register
+def _(module: nn.MultiheadAttention) -> MultiHeadAttention:
+    if not module.batch_first:
+        raise ValueError(
+            "batch_first must be True, got False: build the module with batch_first=True and load its weights"
+        )
+    if (module.kdim, module.vdim) != (module.embed_dim, module.embed_dim):
+        raise ValueError(
+            f"kdim ({module.kdim}) and vdim ({module.vdim}) must be embed_dim ({module.embed_dim})"
+        )
+    if module.bias_k is not None:
+        raise ValueError("add_bias_kv must be False, got True")
+    if module.add_zero_attn:
+        raise ValueError("add_zero_attn must be False, got True")
+    has_bias = module.in_proj_bias is not None
+    with torch.device("meta"):
+        ours = MultiHeadAttention(module.embed_dim, module.num_heads, dropout=module.dropout, bias=has_bias)
+    for name in ("weight", "bias") if has_bias else ("weight",):
+        stacked = getattr(module, f"in_proj_{name}")
+        for projection, part in zip(_inward(ours), stacked.chunk(3), strict=True):
+            setattr(projection, name, _copy_of(part, stacked.requires_grad))
+        outward = getattr(module.out_proj, name)
+        setattr(ours.output_proj, name, _copy_of(outward, outward.requires_grad))
+    return ours.train(module.training)
+
+
+@to_torch.register
+def _(module: MultiHeadAttention) -> nn.MultiheadAttention:
+    if module.positions is not None:
+        raise ValueError(f"positions must be None, got {type(module.positions).__name__}")
+    has_bias = module.output_proj.bias is not None
+    with torch.device("meta"):
+        theirs = nn.MultiheadAttention(
+            module.d_model, module.num_heads, dropout=module.heads.dropout, bias=has_bias, batch_first=True
+        )
+    for name in ("weight", "bias") if has_bias else ("weight",):
+        parts = [getattr(projection, name) for projection in _inward(module)]
+        setattr(theirs, f"in_proj_{name}", _copy_of(torch.cat(parts), any(p.requires_grad for p in parts)))
+        outward = getattr(module.output_proj, name)
+        setattr(theirs.out_proj, name, _copy_of(outward, outward.requires_grad))
+    return theirs.train(module.training)
+
+
+@from_torch.register
+def _(module: nn.TransformerEncoderLayer) -> EncoderLayer:
+    _require_counterpart(module)
+    with torch.device("meta"):
+        ours = EncoderLayer(*_sizes_of_theirs(module), norm="pre" if module.norm_first else "post")
+    return _fill(ours, module, _PARTS_OF_ENCODER_LAYER, from_torch)
+
+
+@to_torch.register
+def _(module: EncoderLayer) -> nn.TransformerEncoderLayer:
+    with torch.device("meta"):
+        theirs = nn.TransformerEncoderLayer(
+            *_sizes_of_ours(module), batch_first=True, norm_first=module.feed_forward_residual.norm_first
+        )
+    return _fill(theirs, module, _inverse(_PARTS_OF_ENCODER_LAYER), to_torch)
+
+
+@from_torch.register
+def _(module: nn.TransformerDecoderLayer) -> DecoderLayer:
+    _require_counterpart(module)
+    with torch.device("meta"):
+        ours = DecoderLayer(*_sizes_of_theirs(module), norm="pre" if module.norm_first else "post")
+    return _fill(ours, module, _PARTS_OF_DECODER_LAYER, from_torch)
+
+
+@to_torch.register
+def _(module: DecoderLayer) -> nn.TransformerDecoderLayer:
+    with torch.device("meta"):
+        theirs = nn.TransformerDecoderLayer(
+            *_sizes_of_ours(module), batch_first=True, norm_first=module.feed_forward_residual.norm_first
+        )
+    return _fill(theirs, module, _inverse(_PARTS_OF_DECODER_LAYER), to_torch)
+
+
+@from_torch.register
+def _(module: nn.TransformerEncoder) -> Encoder:
+    return _fill_our_stack(Encoder, module)
+
+
+@to_torch.register
+def _(module: Encoder) -> nn.TransformerEncoder:
+    return _fill_their_stack(partial(nn.TransformerEncoder, enable_nested_tensor=False), module)
+
+
+@from_torch.register
+def _(module: nn.TransformerDecoder) -> Decoder:
+    return _fill_our_stack(Decoder, module)
+
+
+@to_torch.register
+def _(module: Decoder) -> nn.TransformerDecoder:
+    return _fill_their_stack(nn.TransformerDecoder, module)
+
+
+@from_torch.register
+def _(module: nn.Transformer) -> EncoderDecoder:
+    ours = EncoderDecoder(from_torch(module.encoder), from_torch(module.decoder))
+    ours.training = module.training
+    return ours
+
+
+@to_torch.register
+def _(module: EncoderDecoder) -> nn.Transformer:
+    d_model, num_heads, _ = _sizes_of_ours(module.encoder.layers[0])
+    # nn.Transformer draws new weights for the stacks it is given, so ours are put in afterwards.
+    theirs = nn.Transformer(
+        d_model, num_heads, custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True
+    )
+    theirs.encoder, theirs.decoder = to_torch(module.encoder), to_torch(module.decoder)
+    theirs.training = module.training
+    return theirs
+
+
+def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable[[nn.Module], Any]) -> Made:
+    """Put copies of the parts of one layer into another: attentions converted, the rest as it is."""
+    made.train(given.training)
+    for name, given_name in parts.items():
+        part = given.get_submodule(given_name)
+        is_attention = isinstance(part, nn.MultiheadAttention | MultiHeadAttention)
+        made.set_submodule(name, convert(part) if is_attention else copy.deepcopy(part))
+    return made
+
+
+def _fill_our_stack(kind: type[Stack], theirs: nn.TransformerEncoder | nn.TransformerDecoder) -> Stack:
+    if not isinstance(theirs.norm, nn.LayerNorm | None):
+        raise ValueError(f"norm must be a LayerNorm or None, got {type(theirs.norm).__name__}")
+    with torch.device("meta"):  # any configuration will do: layers and norm are replaced
+        ours = kind(TransformerConfig(source_vocabulary_size=1, target_vocabulary_size=1))
+    ours.layers = nn.ModuleList(from_torch(layer) for layer in theirs.layers)
+    ours.final_norm = nn.Identity() if theirs.norm is None else copy.deepcopy(theirs.norm)
+    for module in (ours, ours.layers, ours.final_norm):  # not `train`: a layer may have a mode of its own
+        module.training = theirs.training
+    return ours
+
+
+def _fill_their_stack(make: Callable[..., Made], ours: Encoder | Decoder) -> Made:
+    layers = nn.ModuleList(to_torch(layer) for layer in ours.layers)
+    norm = None if isinstance(ours.final_norm, nn.Identity) else copy.deepcopy(ours.final_norm)
+    theirs = make(layers[0], len(layers), norm=norm)
+    theirs.layers = layers
+    for module in (theirs, layers):
+        module.training = ours.training
+    return theirs
+
+
+def _sizes_of_theirs(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> tuple[int, int, int]:
+    return layer.self_attn.embed_dim, layer.self_attn.num_heads, layer.linear1.out_features
+
+
+def _sizes_of_ours(layer: Any) -> tuple[int, int, int]:
+    return layer.self_attention.d_model, layer.self_attention.num_heads, layer.feed_forward.inner.out_features
+
+
+def _require_counterpart(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> None:
+    activation = layer.activation
+    if not (activation in (F.relu, torch.relu) or isinstance(activation, nn.ReLU)):
+        name = getattr(activation, "__name__", type(activation).__name__)
+        raise ValueError(f"activation must be relu, got {name}")
+    if layer.linear1.bias is None:
+        raise ValueError("bias must be True, got False: our layers always have biases")
+
+
+def _inward(attention: MultiHeadAttention) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
+    """Return the projections in the order in which torch.nn stacks them."""
+    return attention.query_proj, attention.key_proj, attention.value_proj
+
+
+def _inverse(parts: dict[str, str]) -> dict[str, str]:
+    return {given: made for made, given in parts.items()}
+
+
+def _copy_of(weights: Tensor, requires_grad: bool) -> nn.Parameter:
+    return nn.Parameter(weights.detach().clone(), requires_grad)

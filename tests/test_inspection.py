@@ -1,0 +1,276 @@
+import pytest
+import torch
+from torch import nn
+
+from glassformer.inspection import ablate_heads, find_attentions, record_attention
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.masks import causal_mask, padding_mask
+from glassformer.modules.transformer import Transformer, TransformerConfig
+
+BATCH, SOURCE, TARGET, HEADS, D_HEAD, WORDS = 2, 7, 5, 3, 4, 13
+D_MODEL = HEADS * D_HEAD
+NAMES = [
+    "encoder.layers.0.self_attention",
+    "encoder.layers.1.self_attention",
+    "decoder.layers.0.self_attention",
+    "decoder.layers.0.cross_attention",
+    "decoder.layers.1.self_attention",
+    "decoder.layers.1.cross_attention",
+]
+
+
+@pytest.fixture
+def model(device):
+    config = TransformerConfig(
+        source_vocabulary_size=WORDS,
+        target_vocabulary_size=WORDS,
+        d_model=D_MODEL,
+        num_heads=HEADS,
+        d_ff=11,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+    )
+    return Transformer(config, generator=torch.Generator().manual_seed(0)).to(device).eval()
+
+
+@pytest.fixture
+def ids(device):
+    generator = torch.Generator().manual_seed(1)
+    source_ids = torch.randint(1, WORDS, (BATCH, SOURCE), generator=generator)
+    source_ids[0, 4:] = 0
+    return source_ids.to(device), torch.randint(1, WORDS, (BATCH, TARGET), generator=generator).to(device)
+
+
+@pytest.fixture
+def attention(device):
+    torch.manual_seed(2)
+    return MultiHeadAttention(D_MODEL, HEADS).to(device)
+
+
+@pytest.fixture
+def x(device):
+    return torch.randn(BATCH, SOURCE, D_MODEL, generator=torch.Generator().manual_seed(3)).to(device)
+
+
+def count_hooks(model):
+    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
+
+
+def test_attentions_are_found_by_their_paths(model):
+    assert list(find_attentions(model)) == NAMES
+    assert find_attentions(model)[NAMES[3]] is model.decoder.layers[0].cross_attention
+
+
+def test_recording_collects_the_weights_of_every_attention(model, ids):
+    with record_attention(model) as weights_of:
+        model(*ids)
+    assert list(weights_of) == NAMES
+    shapes = {name: tuple(weights.shape) for name, weights in weights_of.items()}
+    encoder, causal, cross = (SOURCE, SOURCE), (TARGET, TARGET), (TARGET, SOURCE)
+    assert shapes == {
+        name: (BATCH, HEADS, *shape)
+        for name, shape in zip(NAMES, [encoder, encoder, causal, cross, causal, cross], strict=True)
+    }
+    for weights in weights_of.values():
+        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+
+
+def test_recorded_weights_know_the_masks_of_the_forward_pass(model, ids):
+    source_ids, _ = ids
+    with record_attention(model) as weights_of:
+        model(*ids)
+    hidden = ~padding_mask(source_ids, 0).expand(BATCH, HEADS, TARGET, SOURCE)
+    assert hidden.any()
+    for name, weights in weights_of.items():
+        if "cross" in name:
+            assert (weights[hidden] == 0).all()
+        elif "decoder" in name:
+            assert (weights[..., ~causal_mask(TARGET, weights.device)] == 0).all()
+
+
+def test_recording_changes_neither_output_nor_gradients(model, ids):
+    expected = model(*ids)
+    expected_gradients = torch.autograd.grad(expected.square().sum(), list(model.parameters()))
+    with record_attention(model):
+        output = model(*ids)
+        gradients = torch.autograd.grad(output.square().sum(), list(model.parameters()))
+    torch.testing.assert_close(output, expected)
+    torch.testing.assert_close(gradients, expected_gradients, rtol=1e-3, atol=1e-4)
+
+
+def test_a_bare_attention_is_recorded_on_both_paths(attention, x):
+    output, weights = attention(x, x, x)
+    with record_attention(attention) as weights_of:
+        fused = attention.attend(x, x, x)
+    torch.testing.assert_close(weights_of["attention"], weights)
+    torch.testing.assert_close(fused, output)
+
+
+def test_recorded_weights_are_copies_without_gradient(attention, x):
+    with record_attention(attention) as weights_of:
+        _, weights = attention(x, x, x)
+    recorded = weights_of["attention"]
+    assert not recorded.requires_grad
+    before = weights.clone()
+    recorded.zero_()
+    torch.testing.assert_close(weights, before)
+
+
+def test_recorded_weights_are_those_that_mixed_the_values_after_dropout(x):
+    attention = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5).to(x.device)
+    with record_attention(attention) as weights_of:
+        _, weights = attention(x, x, x)
+    assert (weights == 0).any()
+    torch.testing.assert_close(weights_of["attention"], weights)
+
+
+def test_the_model_runs_once_while_it_is_recorded(model, ids):
+    calls = []
+    model.encoder.layers[0].self_attention.query_proj.register_forward_hook(lambda *_: calls.append(1))
+    with record_attention(model):
+        model(*ids)
+    assert len(calls) == 1
+
+
+def test_the_last_of_several_passes_is_kept(attention, x):
+    with record_attention(attention) as weights_of:
+        attention(x, x, x)
+        _, weights = attention(x[:1], x[:1], x[:1])
+    torch.testing.assert_close(weights_of["attention"], weights)
+
+
+def test_nothing_is_recorded_after_the_block(attention, x):
+    with record_attention(attention) as weights_of:
+        pass
+    attention(x, x, x)
+    assert weights_of == {}
+
+
+@pytest.mark.parametrize("observe", [record_attention, lambda model: ablate_heads(model, {NAMES[0]: [0]})])
+def test_no_hook_outlives_the_block_even_if_the_model_stumbles(model, ids, observe):
+    def stumble(*_):
+        assert count_hooks(model) > 1
+        raise ZeroDivisionError
+
+    expected = model(*ids)
+    stone = model.decoder.layers[0].register_forward_hook(stumble)
+    with pytest.raises(ZeroDivisionError), observe(model):
+        model(*ids)
+    stone.remove()
+    assert count_hooks(model) == 0
+    assert torch.equal(model(*ids), expected)
+
+
+def test_no_hook_stays_when_a_later_name_is_wrong(model):
+    with pytest.raises(ValueError, match="nowhere"), ablate_heads(model, {NAMES[0]: [0], "nowhere": [0]}):
+        pass
+    assert count_hooks(model) == 0
+
+
+def test_recordings_nest(attention, x):
+    with record_attention(attention) as outer:
+        with record_attention(attention) as inner:
+            _, first = attention(x, x, x)
+        _, second = attention(-x, x, x)
+    torch.testing.assert_close(inner["attention"], first)
+    torch.testing.assert_close(outer["attention"], second)
+    assert count_hooks(attention) == 0
+
+
+@pytest.mark.parametrize("path", ["taught", "fused"])
+def test_an_ablated_head_hands_on_zeros(attention, x, path):
+    """The output projection reads each head in its own columns: without those columns, without the head."""
+    kept = torch.ones(D_MODEL, device=x.device)
+    kept[1 * D_HEAD : 2 * D_HEAD] = 0
+    with ablate_heads(attention, {"attention": [1]}):
+        output = attention.attend(x, x, x) if path == "fused" else attention(x, x, x)[0]
+    attention.output_proj.weight.data *= kept
+    torch.testing.assert_close(output, attention.attend(x, x, x))
+
+
+def test_ablating_every_head_leaves_the_bias_of_the_output_projection(attention, x):
+    with ablate_heads(attention, {"attention": range(HEADS)}):
+        output = attention.attend(x, x, x)
+    torch.testing.assert_close(output, attention.output_proj.bias.expand_as(output))
+
+
+def test_ablating_no_head_changes_nothing(model, ids):
+    expected = model(*ids)
+    with ablate_heads(model, {}), ablate_heads(model, {NAMES[0]: []}):
+        assert torch.equal(model(*ids), expected)
+
+
+def test_an_ablation_touches_only_what_comes_after_it(model, ids):
+    with record_attention(model) as before:
+        expected = model(*ids)
+    with ablate_heads(model, {NAMES[3]: [0, 2]}), record_attention(model) as during:
+        output = model(*ids)
+    assert not torch.allclose(output, expected)
+    for name in NAMES[:4]:
+        torch.testing.assert_close(during[name], before[name])
+    for name in NAMES[4:]:
+        assert not torch.allclose(during[name], before[name])
+
+
+def test_ablations_nest_and_add_up(model, ids):
+    with ablate_heads(model, {NAMES[1]: [0, 2], NAMES[5]: [1]}):
+        expected = model(*ids)
+    with ablate_heads(model, {NAMES[1]: [0]}):
+        with ablate_heads(model, {NAMES[1]: [2], NAMES[5]: [1]}):
+            both = model(*ids)
+        outer = model(*ids)
+    assert torch.equal(both, expected)
+    assert not torch.allclose(outer, expected)
+
+
+def test_recording_and_ablating_work_in_either_order(model, ids):
+    with record_attention(model) as inside, ablate_heads(model, {NAMES[0]: [1]}):
+        first = model(*ids)
+    with ablate_heads(model, {NAMES[0]: [1]}), record_attention(model) as outside:
+        second = model(*ids)
+    assert torch.equal(first, second)
+    torch.testing.assert_close(inside, outside)
+
+
+def test_an_ablated_head_learns_nothing(attention, x):
+    with ablate_heads(attention, {"attention": [2]}):
+        attention.attend(x, x, x).square().sum().backward()
+    for projection in (attention.query_proj, attention.value_proj):
+        by_head = projection.weight.grad.view(HEADS, D_HEAD, D_MODEL).abs().amax((1, 2))
+        assert by_head[2] == 0
+        assert (by_head[:2] > 0).all()
+
+
+def test_an_ablated_head_silences_even_infinities(attention, x):
+    attention.value_proj.bias.data[:D_HEAD] = float("inf")
+    with ablate_heads(attention, {"attention": [0]}):
+        assert attention.attend(x, x, x).isfinite().all()
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize("number", [-1, HEADS, 1.5])
+def test_a_head_that_is_not_there_is_answered_with_the_range(attention, number):
+    with (
+        pytest.raises(ValueError, match=rf"heads of 'attention' must be from 0 to 2, got \[{number}\]"),
+        ablate_heads(attention, {"attention": [0, number]}),
+    ):
+        pass
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are(model):
+    with (
+        pytest.raises(
+            ValueError, match=r"heads names 'cross', but the attentions are encoder\.layers\.0\..*"
+        ),
+        ablate_heads(model, {"cross": [0]}),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("observe", [record_attention, lambda model: ablate_heads(model, {})])
+def test_a_model_without_attention_is_named(observe):
+    with (
+        pytest.raises(ValueError, match="must hold a MultiHeadAttention, got a Linear"),
+        observe(nn.Linear(3, 5)),
+    ):
+        pass
