@@ -1,0 +1,136 @@
+"""How much of a sequence comes back when one vector must carry it, and when the decoder may look back.
+
+Two translators of equal size learn to say back random symbols. One hands the decoder the encoder's last
+state; the other also lets it attend to all of them. Three questions: how recall falls with the length,
+whether four times the training mends it, and whether a wider vector does.
+"""
+
+import argparse
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import nn
+
+from glassformer.data.recall import RecallBatch, RecallTask, recall_rate
+from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
+from glassformer.runtime import pick_device, seed_everything
+
+NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 32, 64, 1000, 0.005
+MODELS = {"fixed vector": FixedContextTranslator, "with attention": AdditiveAttentionTranslator}
+
+
+def build(name: str, task: RecallTask, width: int) -> FixedContextTranslator:
+    """A fresh translator for a task."""
+    sizes = {"source_vocabulary_size": task.vocabulary_size, "target_vocabulary_size": task.vocabulary_size}
+    return MODELS[name](RecurrentConfig(**sizes, d_model=width))
+
+
+def count_parameters(name: str, width: int) -> int:
+    """How many numbers a translator learns; the length of the task does not matter."""
+    return sum(weight.numel() for weight in build(name, RecallTask(1, NUM_SYMBOLS), width).parameters())
+
+
+def equal_width(attention_width: int) -> int:
+    """Smallest width at which the translator without attention has no fewer parameters than the other."""
+    wanted = count_parameters("with attention", attention_width)
+    return next(
+        width
+        for width in itertools.count(attention_width)
+        if count_parameters("fixed vector", width) >= wanted
+    )
+
+
+def train(model: nn.Module, task: RecallTask, steps: int, rng: np.random.Generator) -> None:
+    """Learn from fresh sequences: in each step the model is told every symbol it should have said."""
+    device = next(model.parameters()).device
+    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    for _ in range(steps):
+        source_ids, target_ids, wanted_ids = (
+            torch.from_numpy(ids).to(device) for ids in task.sample(BATCH_SIZE, rng)
+        )
+        loss = nn.functional.cross_entropy(model(source_ids, target_ids).flatten(0, 1), wanted_ids.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+@torch.no_grad()
+def recall(model: nn.Module, batch: RecallBatch) -> float:
+    """Share of symbols that the model says back, given the right ones before each."""
+    device = next(model.parameters()).device
+    logits = model(*(torch.from_numpy(ids).to(device) for ids in batch[:2]))
+    return recall_rate(logits.argmax(-1).cpu().numpy(), batch)
+
+
+def measure(
+    name: str, width: int, length: int, steps: int, seeds: int, device: torch.device
+) -> dict[str, Any]:
+    """Recall on sequences never trained on, for each seed."""
+    task = RecallTask(length, NUM_SYMBOLS)
+    rates, start = [], time.perf_counter()
+    for seed in range(seeds):
+        seed_everything(seed)
+        rng = np.random.default_rng(seed)
+        model = build(name, task, width).to(device)
+        train(model, task, steps, rng)
+        rates.append(round(recall(model, task.sample(TEST_SIZE, rng)), 4))
+    row = {
+        "model": name,
+        "width": width,
+        "parameters": count_parameters(name, width),
+        "length": length,
+        "steps": steps,
+        "recall": rates,
+    }
+    print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
+    return row
+
+
+def main() -> None:
+    """Run the three experiments and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[4, 8, 12, 16, 24, 32])
+    parser.add_argument("--attention-width", type=int, default=48)
+    parser.add_argument("--widths", type=int, nargs="+", default=[32, 64, 128])
+    parser.add_argument("--width-length", type=int, default=12)
+    parser.add_argument("--longer-lengths", type=int, nargs="+", default=[16, 32])
+    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    widths = {
+        "fixed vector": equal_width(options.attention_width),
+        "with attention": options.attention_width,
+    }
+
+    def run(name: str, width: int, length: int, steps: int) -> dict[str, Any]:
+        return measure(name, width, length, steps, options.seeds, device)
+
+    fixed = "fixed vector"
+    measured = {
+        "length": [
+            run(name, width, length, options.steps)
+            for length in options.lengths
+            for name, width in widths.items()
+        ],
+        "width": [run(fixed, width, options.width_length, options.steps) for width in options.widths],
+        "longer": [run(fixed, widths[fixed], length, 4 * options.steps) for length in options.longer_lengths],
+    }
+    settings = vars(options) | {
+        "num_symbols": NUM_SYMBOLS,
+        "batch_size": BATCH_SIZE,
+        "test_size": TEST_SIZE,
+        "learning_rate": LEARNING_RATE,
+    }
+    print(write_result("recall_length", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""How long a recurrent and an attention layer take for a sequence of T vectors, and where they cross.
+
+The layers take turns, so that a busy moment of the machine hits all of them; what is kept is the median
+over the turns of each time and of each *ratio* of times.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from record import write_result
+from torch import Tensor, nn
+
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.runtime import pick_device
+
+
+def layers(width: int) -> dict[str, Callable[[Tensor], object]]:
+    """One layer of each kind, all from ``width`` to ``width``."""
+    attention = MultiHeadAttention(width, num_heads=1)
+    return {
+        "Elman": nn.RNN(width, width, batch_first=True),
+        "LSTM": nn.LSTM(width, width, batch_first=True),
+        "attention": attention,
+    }
+
+
+def run(layer: Callable[..., object], x: Tensor) -> None:
+    """One forward pass, waited for."""
+    if isinstance(layer, MultiHeadAttention):
+        layer.attend(x, x, x)
+    else:
+        layer(x)
+    if x.is_cuda:
+        torch.cuda.synchronize()
+
+
+@torch.no_grad()
+def time_layers(
+    width: int, batch_size: int, length: int, turns: int, device: torch.device
+) -> dict[str, list]:
+    """Seconds of each layer in each turn, after one turn of warming up."""
+    x = torch.randn(batch_size, length, width, device=device)
+    seconds: dict[str, list[float]] = {}
+    rivals = {name: layer.to(device) for name, layer in layers(width).items()}
+    for _ in range(turns + 1):
+        for name, layer in rivals.items():
+            start = time.perf_counter()
+            run(layer, x)
+            seconds.setdefault(name, []).append(time.perf_counter() - start)
+    return {name: times[1:] for name, times in seconds.items()}
+
+
+def crossing(lengths: list[int], ratios: list[float]) -> float | None:
+    """Length at which a recurrent layer becomes the faster one: where log(ratio) passes 0 for good."""
+    logs = np.log(ratios)
+    above = np.flatnonzero(logs > 0)
+    if len(above) == 0 or above[-1] == len(logs) - 1:
+        return None
+    i = above[-1]
+    share = logs[i] / (logs[i] - logs[i + 1])
+    return float(np.exp(np.log(lengths[i]) + share * np.log(lengths[i + 1] / lengths[i])))
+
+
+def measure(width: int, batch_size: int, lengths: list[int], turns: int, device: torch.device) -> dict:
+    """Times, ratios and crossings of one width and batch size."""
+    rows = [time_layers(width, batch_size, length, turns, device) for length in lengths]
+    row = {"width": width, "batch_size": batch_size, "lengths": lengths, "milliseconds": {}, "ratio": {}}
+    for name in rows[0]:
+        row["milliseconds"][name] = [float(f"{1e3 * np.median(times[name]):.3g}") for times in rows]
+    row["crossing"] = {}
+    for name in ("Elman", "LSTM"):
+        quotients = [np.array(times[name]) / np.array(times["attention"]) for times in rows]
+        row["ratio"][name] = [float(f"{np.median(quotient):.3g}") for quotient in quotients]
+        found = crossing(lengths, row["ratio"][name])
+        row["crossing"][name] = None if found is None else round(found)
+    return row
+
+
+def main() -> None:
+    """Measure every width and batch size, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--widths", type=int, nargs="+", default=[64, 128, 256])
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--lengths", type=int, nargs="+", default=[16, 32, 64, 128, 256, 512, 1024, 2048])
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    device = pick_device()
+    measured = []
+    for batch_size in options.batch_sizes:
+        for width in options.widths:
+            measured.append(measure(width, batch_size, options.lengths, options.turns, device))
+            print(f"batch {batch_size}, width {width}: {measured[-1]['crossing']}", flush=True)
+    print(write_result("recurrence_crossing", device=device, settings=vars(options), measured=measured))
+
+
+if __name__ == "__main__":
+    main()
