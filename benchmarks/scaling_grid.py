@@ -1,0 +1,91 @@
+"""How well one attention layer learns to look things up, for each scale of its scores and each step size.
+
+A comparison of scales at one learning rate could be an accident of that rate. Here each scale meets each
+rate, with plain gradient descent and with Adam: does another rate make up for another scale?
+"""
+
+import argparse
+import math
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import nn
+
+from glassformer.data.lookup import LookupTask
+from glassformer.modules.lookup import AttentionLookup
+from glassformer.runtime import pick_device
+
+TASK = LookupTask(num_pairs=16, num_symbols=32, num_values=16)
+BATCH_SIZE, TEST_SIZE = 64, 1000
+OPTIMIZERS = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam}
+RATES = {"SGD": [0.03, 0.1, 0.3, 1.0, 3.0], "Adam": [0.0003, 0.001, 0.003, 0.01, 0.03]}
+
+
+def scales(d_model: int, num_heads: int) -> dict[str, float]:
+    """What the scores are divided by."""
+    d_k = d_model // num_heads
+    return {"undivided": 1.0, "√d_k": math.sqrt(d_k), "√d_model": math.sqrt(d_model), "d_k": float(d_k)}
+
+
+def learn(
+    model: AttentionLookup, optimizer: torch.optim.Optimizer, steps: int, rng: np.random.Generator
+) -> float:
+    """Train on fresh lists, then give the share of right answers on lists never trained on."""
+    device = model.symbols.device
+
+    def answer(batch_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+        *ids, wanted = (torch.from_numpy(part).to(device) for part in TASK.sample(batch_size, rng))
+        logits, _ = model(*ids)
+        return logits, wanted
+
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(*answer(BATCH_SIZE))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        logits, wanted = answer(TEST_SIZE)
+    return float((logits.argmax(-1) == wanted).float().mean())
+
+
+def main() -> None:
+    """Run the grid and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--d-model", type=int, default=256)
+    parser.add_argument("--num-heads", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+
+    def run(scale: float, optimizer: str, rate: float, seed: int) -> float:
+        model = AttentionLookup(
+            TASK.num_symbols,
+            TASK.num_values,
+            d_model=options.d_model,
+            num_heads=options.num_heads,
+            scale=scale,
+            generator=torch.Generator().manual_seed(seed),
+        ).to(device)
+        stepper = OPTIMIZERS[optimizer](model.parameters(), rate)
+        return learn(model, stepper, options.steps, np.random.default_rng(seed))
+
+    measured: list[dict[str, Any]] = []
+    for optimizer, rates in RATES.items():
+        for name, scale in scales(options.d_model, options.num_heads).items():
+            for rate in rates:
+                start = time.perf_counter()
+                accuracy = [round(run(scale, optimizer, rate, seed), 4) for seed in range(options.seeds)]
+                measured.append({"optimizer": optimizer, "scale": name, "rate": rate, "accuracy": accuracy})
+                print(measured[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
+    settings = vars(options) | vars(TASK) | {"batch_size": BATCH_SIZE, "test_size": TEST_SIZE}
+    print(write_result("scaling_grid", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()
