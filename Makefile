@@ -79,9 +79,10 @@ site-tests: .venv/installed ## Open every page of the built website in Chromium
 
 .PHONY: execute
 execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
-	$(FULL)/jupyter nbconvert --to notebook --inplace --execute --ExecutePreprocessor.record_timing=False \
-	  --ClearMetadataPreprocessor.enabled=True --ClearMetadataPreprocessor.clear_cell_metadata=False \
+	$(NBCONVERT) --execute --ExecutePreprocessor.record_timing=False $(NOTEBOOKS)
+	$(NBCONVERT) --ClearMetadataPreprocessor.enabled=True --ClearMetadataPreprocessor.clear_cell_metadata=False \
 	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec $(NOTEBOOKS)
+NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: format
 format: .venv/installed ## Put code and notebooks into form
