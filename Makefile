@@ -73,7 +73,7 @@ NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 2 --dist loadf
 
 .PHONY: site-tests
 site-tests: .venv/installed ## Open every page of the built website in Chromium
-	$(FULL)/pytest tests/site
+	$(FULL)/pytest -n 2 tests/site
 
 # ---- Writing ----
 

@@ -1,0 +1,46 @@
+"""Every page says what it is about to search engines and to whoever is sent its address."""
+
+import html
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+LONGEST = 160  # characters that search engines show
+
+
+def summarise(doctree: nodes.document) -> str | None:
+    """Return the first plain paragraph of a page, cut at the end of a word."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        text = " ".join(paragraph.astext().split())
+        has_formula = "$" in text or "\\" in text
+        if isinstance(paragraph.parent, nodes.section) and len(text) > 40 and not has_formula:
+            return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+    return None
+
+
+def add_summary(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Write the description and the preview card into the page's head."""
+    book = app.config.html_title
+    title = nodes.Text(context.get("title", book)).astext()
+    summary = (doctree is not None and summarise(doctree)) or f"{book}: a Transformer you can see through."
+    preview = {
+        "og:type": "article",
+        "og:site_name": book,
+        "og:title": title,
+        "og:description": summary,
+        "og:url": context.get("pageurl") or app.config.html_baseurl,
+        "og:image": f"{app.config.html_baseurl}_static/preview.png",
+    }
+    tags = [f'<meta name="description" content="{html.escape(summary)}" />']
+    tags += ['<meta name="twitter:card" content="summary_large_image" />']
+    tags += [f'<meta property="{name}" content="{html.escape(text)}" />' for name, text in preview.items()]
+    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Act before each page is written."""
+    app.connect("html-page-context", add_summary)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

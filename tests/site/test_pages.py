@@ -1,0 +1,120 @@
+"""Every page, as a reader meets it: light, dark and on a phone, from a server and from the file system."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+
+ROOT = Path(__file__).parents[2]
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+PAGES = [
+    TOC["root"],
+    *(entry["file"] for part in TOC["parts"] for entry in part["chapters"]),
+    "search",
+    "genindex",
+]
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+LOOKS = {
+    "light": ("light", WIDE),
+    "dark": ("dark", WIDE),
+    "phone": ("light", PHONE),
+    "phone-dark": ("dark", PHONE),
+}
+
+
+class Visit:
+    """A page that was opened, with everything it asked for and complained about."""
+
+    def __init__(self, page, address):
+        self.page, self.complaints, self.requests = page, [], []
+        page.on(
+            "console", lambda message: message.type in ("error", "warning") and self._complain(message.text)
+        )
+        page.on("pageerror", lambda error: self._complain(str(error)))
+        page.on("requestfailed", lambda request: self._complain(f"failed: {request.url}"))
+        page.on("response", lambda response: response.status >= 400 and self._complain(response.url))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(address, wait_until="load")
+        page.wait_for_function(
+            "!window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true)"
+        )
+
+    def _complain(self, text):
+        self.complaints.append(text)
+
+    def foreign(self, own):
+        return [url for url in self.requests if not url.startswith((own, "data:", "blob:"))]
+
+
+@pytest.fixture(params=LOOKS)
+def open_page(new_context, request):
+    scheme, viewport = LOOKS[request.param]
+    context = new_context(color_scheme=scheme, viewport=viewport)
+    return lambda address: Visit(context.new_page(), address)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_reads_well(open_page, served, name):
+    visit = open_page(f"{served}/{name}.html")
+    page = visit.page
+    assert visit.complaints == []
+    assert visit.foreign(served) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate("document.documentElement.dataset.theme") == page.evaluate(
+        "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'"
+    )
+    violations = Axe().run(page).response["violations"]
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in violations] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_reads_from_the_file_system(page, name):
+    address = (ROOT / "_build/html" / f"{name}.html").as_uri()
+    visit = Visit(page, address)
+    assert visit.complaints == []
+    assert visit.foreign("file://") == []
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("chapters/")])
+def test_formulas_are_typeset_without_a_network(page, name):
+    page.context.set_offline(True)
+    Visit(page, (ROOT / "_build/html" / f"{name}.html").as_uri())
+    formulas = page.locator(".math")
+    assert formulas.count() > 0
+    assert page.locator(".math:not(:has(mjx-container))").count() == 0
+    assert page.locator("mjx-merror").count() == 0
+    assert page.evaluate("document.fonts.check('16px MJXTEX')")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_what_it_is(page, served, name):
+    Visit(page, f"{served}/{name}.html")
+    assert page.locator("main h1:visible").count() == 1
+    assert len(page.locator("meta[name=description]").first.get_attribute("content")) > 30
+    for image in page.locator("article img").all():
+        assert len(image.get_attribute("alt")) > 10, image.get_attribute("src")
+
+
+def test_the_search_finds_a_word_of_a_chapter(page, served):
+    Visit(page, f"{served}/search.html?q=softmax")
+    page.locator("#search-results li a").first.wait_for()
+    assert page.locator("#search-results li a[href*='chapters/']").count() > 0
+
+
+def test_every_mark_of_a_claim_leads_to_its_row(page, served):
+    Visit(page, f"{served}/{PAGES[1]}.html")
+    mark = page.locator("article a:has(.claim-mark)").first
+    target = mark.get_attribute("href").split("#")[1]
+    mark.click()
+    assert page.locator(f"#{target}").count() == 1
+    assert page.url.endswith(f"#{target}")
+
+
+def test_a_complaint_is_heard(page, served, tmp_path):
+    """The listeners above would hear an error, a foreign request and a missing file."""
+    broken = tmp_path / "broken.html"
+    broken.write_text("<script>console.error('no')</script><img alt='' src='http://127.0.0.1:9/x.png'>")
+    visit = Visit(page, broken.as_uri())
+    assert len(visit.complaints) >= 2
+    assert visit.foreign("file://") == ["http://127.0.0.1:9/x.png"]
