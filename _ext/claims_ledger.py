@@ -8,6 +8,7 @@ which fail the build.
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,40 +136,47 @@ class ClaimsLedger(SphinxDirective):
         domain = self.env.get_domain(ClaimsDomain.name)
         assert isinstance(domain, ClaimsDomain)
         domain.data["ledger"] = self.env.docname
-        everything = [claim for chapter in domain.chapters for claim in chapter.claims]
-        for claim in {claim.id: claim for claim in everything if everything.count(claim) > 1}.values():
-            logger.warning("the claim %r is made more than once", claim.id, location=self.get_location())
-        refuted = [claim for claim in everything if claim.verdict == "does not hold"]
-        sections = [self._section("Often said, and not so", refuted)]
+        everything = [(claim, chapter.title) for chapter in domain.chapters for claim in chapter.claims]
+        for id, count in Counter(claim.id for claim, _ in everything).items():
+            if count > 1:
+                logger.warning("the claim %r is made more than once", id, location=self.get_location())
+        refuted = [
+            (claim, f"{title} ({claim.source})" if claim.source else title)
+            for claim, title in everything
+            if claim.verdict == "does not hold"
+        ]
+        sections = [self._section("Often said, and not so", "Chapter", refuted)]
         for chapter in domain.chapters:
-            sections.append(
-                self._section(chapter.title, [claim for claim in chapter.claims if claim not in refuted])
-            )
+            kept = [
+                (claim, claim.source or "this book") for claim in chapter.claims if claim.verdict == "holds"
+            ]
+            sections.append(self._section(chapter.title, "Source", kept))
         return [section for section in sections if section is not None]
 
-    def _section(self, title: str, claims: list[Claim]) -> nodes.section | None:
+    def _section(self, title: str, origin: str, claims: list[tuple[Claim, str]]) -> nodes.section | None:
+        """Build a section from claims, each with what stands in its last column, headed `origin`."""
         if not claims:
             return None
-        section = nodes.section("", nodes.title("", title), _table(claims))
+        section = nodes.section("", nodes.title("", title), _table(origin, claims))
         section["names"] = [nodes.fully_normalize_name(title)]
         self.state.document.note_implicit_target(section, section)
         return section
 
 
-def _table(claims: list[Claim]) -> nodes.table:
-    columns = ("What was claimed", "What was measured", "Source")
+def _table(origin: str, claims: list[tuple[Claim, str]]) -> nodes.table:
+    columns = ("What was claimed", "What was measured", origin)
     group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (5, 4, 2)), cols=len(columns))
     group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", name)) for name in columns)))
-    group += nodes.tbody("", *map(_row, claims))
+    group += nodes.tbody("", *(_row(claim, text) for claim, text in claims))
     return nodes.table("", group, classes=["claims-ledger"])
 
 
-def _row(claim: Claim) -> nodes.row:
+def _row(claim: Claim, origin: str) -> nodes.row:
     back = _reference("mark", claim.id, nodes.inline("", claim.statement))
     mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
     statement = nodes.paragraph("", "", mark, back)
-    measured, source = (nodes.paragraph("", text) for text in (claim.measured, claim.source or "this book"))
-    cells = [nodes.entry("", cell) for cell in (statement, measured, source)]
+    measured, last = (nodes.paragraph("", text) for text in (claim.measured, origin))
+    cells = [nodes.entry("", cell) for cell in (statement, measured, last)]
     return nodes.row("", *cells, ids=[f"row-{claim.id}"], classes=[claim.verdict.replace(" ", "-")])
 
 
