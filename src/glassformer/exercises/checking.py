@@ -61,4 +61,5 @@ def _watched(attempt: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _same(before: Any, after: Any) -> bool:
-    return bool(np.array_equal(np.asarray(before), np.asarray(after)))
+    before, after = np.asarray(before), np.asarray(after)
+    return bool(np.array_equal(before, after, equal_nan=before.dtype.kind in "fc"))
