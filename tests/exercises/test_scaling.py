@@ -141,7 +141,7 @@ def test_an_attempt_not_begun_is_greeted(check, capsys):
         (check_right_divisor, lambda d, v: d * v, "without a root"),
         (check_right_divisor, lambda d, v: d**0.5 * v * v, "taken for the standard deviation"),
         (check_right_divisor, lambda d, v: 1 / (v * d**0.5), "one over it"),
-        (check_right_divisor, lambda d, v: 2 * v * d**0.5, "wrong for 1.0, 1.0: wanted 1.0, got 2.0"),
+        (check_right_divisor, lambda d, v: 2 * v * d**0.5, "wrong for 1, 1.0: wanted 1.0, got 2.0"),
         (check_cosine_weights, lambda q, k, s: softmax(s * (q @ k.T)), "neither queries nor keys"),
         (check_cosine_weights, lambda q, k, s: softmax(s * (unit(q) @ k.T)), "the keys are as long"),
         (check_cosine_weights, lambda q, k, s: softmax(s * (q @ unit(k).T)), "the queries are as long"),

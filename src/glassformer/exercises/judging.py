@@ -69,18 +69,26 @@ def _all_same(answers: Sequence[Any], function: Answer, cases: Sequence[tuple]) 
 
 
 def _same(answer: Any, wanted: Any) -> bool:
-    numbers, wanted_numbers = _numbers(answer), _numbers(wanted)
+    parts, wanted_parts = _parts(answer), _parts(wanted)
+    return len(parts) == len(wanted_parts) and all(map(_same_numbers, parts, wanted_parts))
+
+
+def _same_numbers(numbers: Array, wanted: Array) -> bool:
     return (
         numbers.dtype.kind in "iuf"
-        and numbers.shape == wanted_numbers.shape
-        and np.allclose(numbers, wanted_numbers, rtol=1e-4, atol=1e-6, equal_nan=True)
+        and numbers.shape == wanted.shape
+        and np.allclose(numbers, wanted, rtol=1e-4, atol=1e-6, equal_nan=True)
     )
 
 
-def _numbers(answer: Any) -> Array:
-    return np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+def _parts(answer: Any) -> list[Array]:
+    """An answer is an array, or a tuple of several; a tuple of mere numbers is an array, too."""
+    parts = answer if isinstance(answer, tuple) and any(map(np.ndim, answer)) else (answer,)
+    return [np.asarray(part.detach().cpu() if hasattr(part, "detach") else part) for part in parts]
 
 
 def _show(answer: Any) -> str:
-    numbers = _numbers(answer)
-    return str((np.round(numbers, 3) + 0.0 if numbers.dtype.kind in "iuf" else numbers).tolist())
+    return " and ".join(
+        str((np.round(part, 3) + 0.0 if part.dtype.kind == "f" else part).tolist())
+        for part in _parts(answer)
+    )

@@ -1,7 +1,7 @@
 """Checks for the exercises on recurrence and the one vector that must carry a sentence."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from glassformer.exercises.checking import Slip, check
+from glassformer.exercises.judging import compare
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import softmax
 
@@ -41,7 +42,7 @@ def check_elman_step(attempt: Answer) -> None:
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias) + state @ hidden
         ),
     }
-    _judge(attempt, right, slips, [_step_inputs(*sizes) for sizes in ((1, 1), (1, 2), (3, 5))])
+    compare(attempt, right, slips, [_step_inputs(*sizes) for sizes in ((1, 1), (1, 2), (3, 5))])
 
 
 @check
@@ -95,7 +96,7 @@ def check_rescaled(attempt: Answer) -> None:
     }
     turn = np.array([[0.5, -2.0], [0.5, 0.5]])
     matrix = np.random.default_rng(5).standard_normal((7, 7))
-    _judge(attempt, right, slips, [(np.array([[-0.5]]), 0.75), (turn, 1.25), (matrix, 0.9)])
+    compare(attempt, right, slips, [(np.array([[-0.5]]), 0.75), (turn, 1.25), (matrix, 0.9)])
 
 
 @check
@@ -147,7 +148,7 @@ def check_lstm_step(attempt: Answer) -> None:
     cases = [
         (2 * rng.standard_normal(4 * d_hidden), 2 * rng.standard_normal(d_hidden)) for d_hidden in (1, 3)
     ]
-    _judge(attempt, right, slips, cases)
+    compare(attempt, right, slips, cases)
 
 
 @check
@@ -177,7 +178,7 @@ def check_additive_weights(attempt: Answer) -> None:
     }
     rng = np.random.default_rng(11)
     cases = [_attention_inputs(rng, *sizes) for sizes in ((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (3, 5, 2, 4, 7))]
-    _judge(attempt, right, slips, cases)
+    compare(attempt, right, slips, cases)
 
 
 @check
@@ -211,7 +212,7 @@ def check_mended_rnn(attempt: Answer) -> None:
     for length, d_in, d_hidden in ((1, 1, 1), (2, 1, 1), (5, 3, 2)):
         _, _, *weights = _step_inputs(d_in, d_hidden)
         cases.append((np.random.default_rng(length).standard_normal((length, d_in)), *weights))
-    _judge(attempt, right, slips, cases)
+    compare(attempt, right, slips, cases)
 
 
 @check
@@ -238,49 +239,12 @@ def check_multiplications(attempt: Answer) -> None:
             lambda length, width: (2 * length * width**2, 2 * length**2)
         ),
     }
-    _judge(
+    compare(
         attempt,
         lambda length, width: (2 * length * width**2, 2 * length**2 * width),
         slips,
         [(1, 1), (2, 1), (1, 2), (7, 5)],
     )
-
-
-def _judge(attempt: Answer, right: Answer, slips: Mapping[str, Answer], cases: list[tuple]) -> None:
-    """Pass what agrees on all cases, name a usual slip, else show the smallest case that differs.
-
-    The cases go from the smallest to the one on which all slips differ from each other.
-    """
-    answers = [attempt(*case) for case in cases]
-    if all(_same(answer, right(*case)) for answer, case in zip(answers, cases, strict=True)):
-        return
-    for message, wrong in slips.items():
-        if _same(answers[-1], wrong(*cases[-1])):
-            raise Slip(message)
-    for answer, case in zip(answers, cases, strict=True):
-        if not _same(answer, wanted := right(*case)):
-            given = ", ".join(map(_show, case))
-            raise Slip(f"wrong for {given}: wanted {_show(wanted)}, got {_show(answer)}")
-
-
-def _same(answer: Any, wanted: Any) -> bool:
-    parts, wanted_parts = _parts(answer), _parts(wanted)
-    return len(parts) == len(wanted_parts) and all(
-        part.shape == wanted_part.shape
-        and part.dtype.kind in "iuf"
-        and np.allclose(part, wanted_part, rtol=1e-4, atol=1e-5)
-        for part, wanted_part in zip(parts, wanted_parts, strict=True)
-    )
-
-
-def _parts(answer: Any) -> list[Array]:
-    parts = answer if isinstance(answer, tuple) and any(map(np.ndim, answer)) else (answer,)
-    return [np.asarray(part.detach().cpu() if hasattr(part, "detach") else part) for part in parts]
-
-
-def _show(answer: Any) -> str:
-    parts = [np.round(part, 3) if part.dtype.kind in "iufc" else part for part in _parts(answer)]
-    return " and ".join(f"{part.tolist()}" for part in parts)
 
 
 def _step_inputs(d_in: int, d_hidden: int) -> tuple[Array, ...]:
