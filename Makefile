@@ -63,12 +63,11 @@ imports: .venv/installed ## Check that floors import downward only
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
 	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --ignore tests/site
 
-# Strict: what a cell prints must be what is stored. Again on plain vector instructions, and with 1 and 2 threads.
+# Strict: what a cell prints must be what is stored, on one thread, and on two with plain vector instructions.
 .PHONY: notebooks
-notebooks: .venv/installed ## Run every notebook as a strict test, three ways
-	OMP_NUM_THREADS=2 $(NBVAL)
+notebooks: .venv/installed ## Run every notebook as a strict test, two ways
 	OMP_NUM_THREADS=1 $(NBVAL)
-	ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(NBVAL)
+	OMP_NUM_THREADS=2 ATEN_CPU_CAPABILITY=default $(NBVAL)
 NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 2 --dist loadfile -q $(NOTEBOOKS)
 
 .PHONY: site-tests
