@@ -89,6 +89,5 @@ def _parts(answer: Any) -> list[Array]:
 
 def _show(answer: Any) -> str:
     return " and ".join(
-        str((np.round(part, 3) + 0.0 if part.dtype.kind == "f" else part).tolist())
-        for part in _parts(answer)
+        str((np.round(part, 3) + 0.0 if part.dtype.kind == "f" else part).tolist()) for part in _parts(answer)
     )
