@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -20,4 +21,4 @@ def softmax(
     where = where[(None,) * (x.ndim - where.ndim)]
     # A row in which nothing counts is computed as if all did, then emptied: −∞ alone would give NaN.
     counts = where | ~where.any(axis, keepdim=True)
-    return x.masked_fill(~counts, -math.inf).softmax(axis).masked_fill(~where, 0)
+    return torch.where(where, torch.where(counts, x, -math.inf).softmax(axis), 0)
