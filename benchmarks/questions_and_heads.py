@@ -1,0 +1,120 @@
+"""How many questions one look can answer, against how many heads look, at equal size.
+
+One attention reads a list of pairs and must say the values of one to four symbols, in order. However many
+heads share its width, it has the same number of parameters. Two experiments: every number of questions with
+every number of heads, and four times the training where the heads are narrowest.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import nn
+
+from glassformer.data.questions import QuestionBatch, QuestionTask, all_right_rate, answer_rates
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.runtime import pick_device, seed_everything
+
+WIDTH, NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES = 32, 6, 8, 8
+BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 128, 4000, 0.02
+
+
+def answer(
+    attention: MultiHeadAttention, task: QuestionTask, batch: QuestionBatch, device: torch.device
+) -> torch.Tensor:
+    """Logits over the values for each question, read off the output of the attention."""
+    question, pairs = (torch.from_numpy(cards).to(device) for cards in task.cards(batch, WIDTH))
+    output = attention.attend(question, pairs, pairs)[:, 0, : task.num_questions * task.num_values]
+    return output.unflatten(-1, (task.num_questions, task.num_values))
+
+
+def train(
+    task: QuestionTask, num_heads: int, steps: int, rng: np.random.Generator, device: torch.device
+) -> MultiHeadAttention:
+    """Learn from fresh lists, at a learning rate that falls along a line to a twentieth."""
+    attention = MultiHeadAttention(WIDTH, num_heads, bias=False).to(device)
+    optimizer = torch.optim.Adam(attention.parameters(), LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, steps)
+    for _ in range(steps):
+        batch = task.sample(BATCH_SIZE, rng)
+        wanted_ids = torch.from_numpy(batch.wanted_ids).to(device)
+        logits = answer(attention, task, batch, device)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), wanted_ids.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    return attention
+
+
+def values_agree(wanted_ids: np.ndarray) -> np.ndarray:
+    """Say of each list whether two of the values asked for are equal."""
+    ordered = np.sort(wanted_ids, axis=-1)
+    return (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
+
+
+def measure(
+    num_questions: int, num_heads: int, steps: int, seeds: int, device: torch.device
+) -> dict[str, Any]:
+    """Rates on lists never trained on, for each seed."""
+    task = QuestionTask(NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES, num_questions)
+    row: dict[str, Any] = {"questions": num_questions, "heads": num_heads, "steps": steps}
+    row |= {"all_right": [], "each_right": [], "wrong_where_values_agree": []}
+    start = time.perf_counter()
+    for seed in range(seeds):
+        seed_everything(seed)
+        rng = np.random.default_rng(seed)
+        attention = train(task, num_heads, steps, rng, device)
+        test = task.sample(TEST_SIZE, rng)
+        with torch.no_grad():
+            predicted_ids = answer(attention, task, test, device).argmax(-1).cpu().numpy()
+        wrong = (predicted_ids != test.wanted_ids).any(axis=-1)
+        row["all_right"].append(round(all_right_rate(predicted_ids, test), 4))
+        row["each_right"].append([round(float(rate), 4) for rate in answer_rates(predicted_ids, test)])
+        agree = values_agree(test.wanted_ids)[wrong]
+        row["wrong_where_values_agree"].append(round(float(agree.mean()), 4) if len(agree) else None)
+    row["parameters"] = sum(weight.numel() for weight in attention.parameters())
+    print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
+    return row
+
+
+def main() -> None:
+    """Run both experiments and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--heads", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32])
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--longer-steps", type=int, default=4000)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+
+    def run(num_questions: int, num_heads: int, steps: int) -> dict[str, Any]:
+        return measure(num_questions, num_heads, steps, options.seeds, device)
+
+    most = max(options.questions), max(options.heads)
+    measured = {
+        "grid": [
+            run(questions, heads, options.steps) for questions in options.questions for heads in options.heads
+        ],
+        "longer": [run(*most, options.longer_steps)],
+    }
+    settings = vars(options) | {
+        "width": WIDTH,
+        "num_pairs": NUM_PAIRS,
+        "num_symbols": NUM_SYMBOLS,
+        "num_values": NUM_VALUES,
+        "batch_size": BATCH_SIZE,
+        "test_size": TEST_SIZE,
+        "learning_rate": LEARNING_RATE,
+    }
+    print(write_result("questions_and_heads", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()
