@@ -1,0 +1,116 @@
+"""Does post-norm need warm-up? Stacks of encoder layers learn a look-up, over depths and learning rates.
+
+A list of pairs, each a symbol's vector plus a value's, and last the symbol asked for; the answer is read
+off the last position. Four ways to train: post-norm as it is, with warm-up, with smaller first weights,
+and pre-norm.
+"""
+
+import argparse
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import Tensor, nn
+
+from glassformer.data.lookup import LookupTask
+from glassformer.modules.layers import EncoderLayer
+from glassformer.runtime import pick_device, seed_everything
+
+TASK = LookupTask(num_pairs=4, num_symbols=8, num_values=4)
+D_MODEL, NUM_HEADS, D_FF, BATCH_SIZE = 32, 4, 128, 32
+WAYS: dict[str, dict[str, Any]] = {
+    "post-norm": {"norm": "post"},
+    "post-norm, warm-up": {"norm": "post", "warm_up": 100},
+    "post-norm, small start": {"norm": "post", "xavier": False},
+    "pre-norm": {"norm": "pre"},
+}
+
+
+def build(depth: int, *, norm: Any, xavier: bool = True) -> nn.Sequential:
+    """Stack layers below a map to the values: Xavier's start, or nn.Linear's own, which is smaller."""
+    layers = [EncoderLayer(D_MODEL, NUM_HEADS, D_FF, norm=norm) for _ in range(depth)]
+    final_norm = nn.LayerNorm(D_MODEL) if norm == "pre" else nn.Identity()
+    stack = nn.Sequential(*layers, final_norm, nn.Linear(D_MODEL, TASK.num_values))
+    for module in stack.modules():
+        if xavier and isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+    return stack
+
+
+def draw(vectors: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Draw lists with one question each, as vectors, and the values wanted."""
+    drawn = TASK.sample(BATCH_SIZE, rng)
+    query_ids, key_ids, value_ids, wanted_ids = (torch.from_numpy(ids) for ids in drawn)
+    symbols, values = vectors.split([TASK.num_symbols, TASK.num_values])
+    pairs = symbols[key_ids] + values[value_ids]
+    return torch.cat([pairs, symbols[query_ids, None]], dim=1), wanted_ids
+
+
+def train(stack: nn.Sequential, rate: float, steps: int, rng: np.random.Generator, warm_up: int = 1) -> float:
+    """Learn with Adam from fresh lists; the share of right answers in the last fifty steps."""
+    device = next(stack.parameters()).device
+    vectors = torch.from_numpy(rng.standard_normal((TASK.num_symbols + TASK.num_values, D_MODEL))).float()
+    optimizer = torch.optim.Adam(stack.parameters(), rate, betas=(0.9, 0.98))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / warm_up))
+    shares = []
+    for _ in range(steps):
+        x, wanted_ids = (each.to(device) for each in draw(vectors, rng))
+        logits = stack(x)[:, -1]
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(logits, wanted_ids).backward()
+        optimizer.step()
+        schedule.step()
+        shares.append((logits.argmax(-1) == wanted_ids).double().mean().item())
+    return float(np.mean(shares[-50:]))
+
+
+def measure(
+    way: str, depth: int, rate: float, steps: int, seeds: int, device: torch.device
+) -> dict[str, Any]:
+    """The share of right answers at the end, for each seed."""
+    options = dict(WAYS[way])
+    warm_up = options.pop("warm_up", 1)
+    shares, start = [], time.perf_counter()
+    for seed in range(seeds):
+        seed_everything(seed)
+        stack = build(depth, **options).to(device)
+        shares.append(round(train(stack, rate, steps, np.random.default_rng(seed), warm_up), 3))
+    row = {"way": way, "depth": depth, "rate": rate, "accuracy": shares}
+    print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
+    return row
+
+
+def main() -> None:
+    """Run every way at every depth and learning rate, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--depths", type=int, nargs="+", default=[2, 6, 12])
+    parser.add_argument("--rates", type=float, nargs="+", default=[0.001, 0.003, 0.01])
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    measured = [
+        measure(way, depth, rate, options.steps, options.seeds, device)
+        for depth, way, rate in itertools.product(options.depths, WAYS, options.rates)
+    ]
+    settings = vars(options) | {
+        "d_model": D_MODEL,
+        "num_heads": NUM_HEADS,
+        "d_ff": D_FF,
+        "batch_size": BATCH_SIZE,
+        "num_pairs": TASK.num_pairs,
+        "num_symbols": TASK.num_symbols,
+        "num_values": TASK.num_values,
+        "ways": WAYS,
+    }
+    print(write_result("norm_depth", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""Checks for the exercises on what stands around attention in a block."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray as Array
+
+from glassformer.exercises.checking import Slip, check
+from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.reference.attention import scaled_dot_product_attention
+from glassformer.reference.layers import layer_norm, layer_norm_backward
+from glassformer.reference.masks import causal_mask
+
+_RNG = np.random.default_rng(8)
+_WORDS = _RNG.standard_normal((5, 4))
+
+
+@check
+def check_layer_norm(attempt: Answer) -> None:
+    """Judge ``my_layer_norm(x, scale, shift)``, which normalises along the last axis."""
+
+    def with_root(root: Callable[[Array], Array], axis: int | None = -1) -> Answer:
+        def run(x: Array, scale: Array, shift: Array) -> Array:
+            centred = x - x.mean(axis=axis, keepdims=True)
+            return scale * centred / root(centred) + shift
+
+        return run
+
+    def biased(centred: Array, axis: int | None = -1) -> Array:
+        return (centred**2).mean(axis=axis, keepdims=True)
+
+    def unbiased(centred: Array) -> Array:
+        return (centred**2).sum(axis=-1, keepdims=True) / max(centred.shape[-1] - 1, 1)
+
+    compare(
+        attempt,
+        layer_norm,
+        {
+            "divided by d − 1: layer norm divides the sum of squares by d": with_root(
+                lambda centred: np.sqrt(unbiased(centred) + 1e-5)
+            ),
+            "ε stands beside the root: it belongs inside": with_root(
+                lambda centred: np.sqrt(biased(centred)) + 1e-5
+            ),
+            "two slips at once: divided by d − 1, and ε beside the root": with_root(
+                lambda centred: np.sqrt(unbiased(centred)) + 1e-5
+            ),
+            "NaN: a word whose numbers are all equal has variance 0, and there is no ε": with_root(
+                lambda centred: np.sqrt(biased(centred))
+            ),
+            "divided by the variance: the root is missing": with_root(lambda centred: biased(centred) + 1e-5),
+            "normalised down the columns: each word, a row, has a mean and a variance of its own": with_root(
+                lambda centred: np.sqrt(biased(centred, 0) + 1e-5), axis=0
+            ),
+            "one mean and one variance for all words: each word has its own": with_root(
+                lambda centred: np.sqrt(biased(centred, None) + 1e-5), axis=None
+            ),
+            "scale and shift play no part": lambda x, scale, shift: layer_norm(
+                x, np.ones_like(scale), np.zeros_like(shift)
+            ),
+            "scaled and shifted before it is normalised: that undoes half of it": (
+                lambda x, scale, shift: layer_norm(
+                    scale * x + shift, np.ones_like(scale), np.zeros_like(shift)
+                )
+            ),
+        },
+        [
+            (np.array([[1.0, 7.0, 9.0, 15.0]]), np.ones(4), np.zeros(4)),
+            (np.full((2, 4), 7.0), np.ones(4), np.zeros(4)),
+            (_WORDS / 1000, np.array([1.0, 2.0, 0.5, -1.0]), np.array([0.0, 1.0, 0.0, 3.0])),
+        ],
+    )
+
+
+@check
+def check_gradient_factor(attempt: Any) -> None:
+    """Judge the factor that a gradient picks up in 12 blocks of two sublayers with a slope of 0.05 each."""
+    compare_number(
+        attempt,
+        1.05**24,
+        {
+            0.05**24: "that is the stack without residual connections: with them each factor is 1 + 0.05",
+            1.05**12: "a block has two sublayers, each with a residual connection of its own",
+            1 + 24 * 0.05: "those are the paths through at most one sublayer: the longer ones count too",
+            1.1**12: "0.1 is what the two slopes of a block sum to: their product counts as well",
+            0.95**24: "the slope is added to 1, not taken from it",
+            2 * 1.05**12: "two sublayers a block mean two factors, not twice the product",
+        },
+        lambda value: (
+            f"not {value:g}: what does one sublayer multiply the gradient by, and how many are there?"
+        ),
+    )
+
+
+@check
+def check_mended_block(attempt: Answer) -> None:
+    """Judge the mended ``block(x, norm, look, work)``: pre-norm, with its straight path."""
+
+    def norm(x: Array) -> Array:
+        return layer_norm(x, np.ones(4), np.zeros(4))
+
+    def look(x: Array) -> Array:
+        return scaled_dot_product_attention(x, x, x)[0]
+
+    def work(x: Array) -> Array:
+        return np.maximum(0, x) @ np.array([[1.0, -1, 0, 0], [0, 1, 0, 1], [1, 0, -1, 0], [0, 0, 1, 2]])
+
+    def stack(step: Callable[[Array, Callable[[Array], Array]], Array]) -> Answer:
+        return lambda x: step(step(x, look), work)
+
+    def right(x: Array) -> Array:
+        x = x + look(norm(x))
+        return x + work(norm(x))
+
+    compare(
+        lambda x: attempt(x, norm, look, work),
+        right,
+        {
+            "the normed words are what is added to: the straight path carries the words as they came": stack(
+                lambda x, sublayer: norm(x) + sublayer(norm(x))
+            ),
+            "that is post-norm: here the norm stands in front of each sublayer": stack(
+                lambda x, sublayer: norm(x + sublayer(x))
+            ),
+            "nothing is added: the words that came in are lost": stack(lambda x, sublayer: sublayer(norm(x))),
+            "no norm is left": stack(lambda x, sublayer: x + sublayer(x)),
+            "the norm stands behind the sublayer: it belongs in front": stack(
+                lambda x, sublayer: x + norm(sublayer(x))
+            ),
+            "the feed-forward network is still wrong: treat it as you treated attention": (
+                lambda x: (y := norm(x + look(norm(x)))) + work(y)
+            ),
+            "both sublayers read the same words: the second reads what the first has added": (
+                lambda x: x + look(norm(x)) + work(norm(x))
+            ),
+        },
+        [(_WORDS[:1],), (3 * _WORDS + 1,)],
+    )
+
+
+@check
+def check_number_of_parameters(attempt: Any) -> None:
+    """Judge how many numbers an encoder layer with ``d_model`` 8 and ``d_ff`` 16 learns."""
+    attention, network, norms = 4 * (8 * 8 + 8), 2 * 8 * 16 + 16 + 8, 2 * 2 * 8
+    total = attention + network + norms
+    compare_number(
+        attempt,
+        total,
+        {
+            4 * 8 * 8 + 2 * 8 * 16: "those are the matrices: biases and norms are missing",
+            total - 4 * 8 - 16 - 8: "the biases are missing: of four projections and two maps",
+            total - 16 - 8: "the biases of the feed-forward network are missing",
+            total - norms: "32 are missing: the biases of the four projections, or the two norms",
+            total
+            - norms // 2: "a layer has two norms, and each a scale and a shift: half of that is missing",
+            total - 8 * 8 - 8: "one projection is missing: beside W_Q, W_K and W_V there is W_O",
+            attention: "that is attention alone",
+            network: "that is the feed-forward network alone",
+            total + attention + 2 * 8: "that is a decoder layer: an encoder layer attends once",
+        },
+        lambda value: f"not {value:,.0f}: count attention, feed-forward network and norms one by one",
+    )
+
+
+@check
+def check_dropped(attempt: Answer) -> None:
+    """Judge ``dropped(x, kept, p)``, which drops the numbers that ``kept`` does not mark."""
+    compare(
+        attempt,
+        lambda x, kept, p: x * kept / (1 - p),
+        {
+            "not scaled up: what is kept must make up for what is dropped": lambda x, kept, p: x * kept,
+            "divided by p: a number is kept with probability 1 − p": lambda x, kept, p: x * kept / p,
+            "made smaller: divide by 1 − p": lambda x, kept, p: x * kept * (1 - p),
+            "the dropped are kept and the kept dropped": lambda x, kept, p: x * ~kept / (1 - p),
+            "divided by the share that happened to be kept: then one number's fate changes all others": (
+                lambda x, kept, p: x * kept / kept.mean()
+            ),
+            "nothing is dropped": lambda x, kept, p: x / (1 - p),
+        },
+        [
+            (np.array([1.0, 2.0]), np.array([True, False]), 0.2),
+            (_WORDS, _RNG.random(_WORDS.shape) > 0.3, 0.3),
+        ],
+    )
+
+
+@check
+def check_row_spread(attempt: Any) -> None:
+    """Judge the standard deviation of the sum of four equal weights after dropout with p = 0.2."""
+    compare_number(
+        attempt,
+        0.25,
+        {
+            0.0625: "that is the variance: its root is asked for",
+            math.sqrt(0.2 / 4): "the kept weights are divided by 1 − p: the factor is p / (1 − p), not p",
+            0.05: "squared weights times p: divide by 1 − p, and take the root",
+            0.5: "√(p / (1 − p)) alone: the weights play a part, squared",
+            1.0: "that is the mean: how far do the sums lie from it?",
+            0.125: "that is how one weight varies: four of them vary independently",
+            0.2: "without the division by 1 − p the kept weights do not make up for the dropped",
+        },
+        lambda value: f"not {value:g}: add the variances of four weights, each 0 or 0.25 / 0.8",
+    )
+
+
+@check
+def check_moved_words(attempt: Answer) -> None:
+    """Judge ``moved_words(f, x, place)``: which results move when the word at a place is edited."""
+
+    def look(x: Array, attn_mask: Array | None = None) -> Array:
+        return scaled_dot_product_attention(x, x, x, attn_mask)[0]
+
+    functions: dict[str, Callable[[Array], Array]] = {
+        "a cut at zero": lambda x: np.maximum(0, x) + x,
+        "attention": look,
+        "causal attention": lambda x: look(x, causal_mask(len(x))),
+        "a function that looks at the first word only": lambda x: x[:1].repeat(len(x), axis=0),
+    }
+
+    def places(name: str, place: int) -> Array:
+        moved = np.asarray(attempt(functions[name], _WORDS.copy(), place))
+        if moved.dtype.kind == "b" and moved.shape != (len(_WORDS),):
+            raise Slip(
+                f"one answer for each word is wanted, got shape {moved.shape}: join the numbers of a word"
+            )
+        return np.flatnonzero(moved) if moved.dtype.kind == "b" else np.sort(moved)
+
+    def edited(name: str, place: int) -> Array:
+        x = _WORDS.copy()
+        x[place] += 1
+        return functions[name](x) != functions[name](_WORDS)
+
+    compare(
+        places,
+        lambda name, place: np.flatnonzero(edited(name, place).any(axis=-1)),
+        {
+            "only the edited word: run the function twice and compare": lambda name, place: np.array([place]),
+            "every word: compare the results word by word": lambda name, place: np.arange(len(_WORDS)),
+            "those are the words that did not move": (
+                lambda name, place: np.flatnonzero(~edited(name, place).any(axis=-1))
+            ),
+            "those are columns: a word is a row": (
+                lambda name, place: np.flatnonzero(edited(name, place).any(axis=0))
+            ),
+        },
+        [(name, place) for name in functions for place in (0, 2)],
+    )
+
+
+@check
+def check_norm_gradient(attempt: Answer) -> None:
+    """Judge ``norm_gradient(grad, x)``: the gradient of x, with a scale of ones, along the last axis."""
+
+    def parts(grad: Array, x: Array) -> tuple[Array, Array, Array, Array]:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+        normed = centred / root
+        mean = grad.mean(axis=-1, keepdims=True)
+        return mean, normed * (grad * normed).mean(axis=-1, keepdims=True), root, normed
+
+    def slip(formula: Callable[..., Array]) -> Answer:
+        return lambda grad, x: formula(grad, *parts(grad, x))
+
+    compare(
+        attempt,
+        lambda grad, x: layer_norm_backward(grad, x, np.ones(x.shape[-1]))[0],
+        {
+            "mean and variance are taken as constants: they move with x": slip(lambda g, m, a, s, n: g / s),
+            "the variance is taken as a constant: the part along the normed word goes, too": slip(
+                lambda g, m, a, s, n: (g - m) / s
+            ),
+            "the mean is taken as a constant: it moves with x": slip(lambda g, m, a, s, n: (g - a) / s),
+            "not divided by the root: a long word's numbers move its norm less": slip(
+                lambda g, m, a, s, n: g - m - a
+            ),
+            "multiplied by the root: it divides": slip(lambda g, m, a, s, n: (g - m - a) * s),
+            "summed, not averaged: the part along the normed word is a mean": slip(
+                lambda g, m, a, s, n: (g - m - a * g.shape[-1]) / s
+            ),
+            "the sign of a part is turned: both are taken away": slip(lambda g, m, a, s, n: (g + m + a) / s),
+        },
+        [
+            (np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[1.0, 7.0, 9.0, 15.0]])),
+            (_RNG.standard_normal((5, 4)), 2 * _WORDS),
+        ],
+    )
