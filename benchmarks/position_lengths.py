@@ -1,0 +1,112 @@
+"""Which positions still work on sequences longer than any seen in training.
+
+One attention layer learns to answer a question about order, on sequences of up to 16 words, and is then
+asked on up to 64. Four questions: how each kind of position fares, whether a start drawn at random while
+training helps what is added to the vectors, whether a window that hides what stands further off than any
+trained distance helps, and whether the learning rate matters.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import nn
+
+from glassformer.data.order import OrderTask
+from glassformer.modules.order import OrderReader, Positions
+from glassformer.runtime import pick_device, seed_everything
+
+NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, D_MODEL, NUM_HEADS, LEARNING_RATE = 8, 64, 1000, 64, 4, 0.003
+QUESTIONS = ("before", "first", "later")
+KINDS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "rotary", "linear_bias")
+
+
+def train(
+    model: OrderReader, task: OrderTask, options: argparse.Namespace, rng: np.random.Generator, **changes: Any
+) -> None:
+    """Learn from fresh sequences, all of one length in a step; the first word stands at 0, or anywhere."""
+    device = model.word.weight.device
+    optimizer = torch.optim.Adam(model.parameters(), changes.get("learning_rate", LEARNING_RATE))
+    for _ in range(options.steps):
+        length = int(rng.integers(task.shortest, options.longest, endpoint=True))
+        latest_start = max(options.lengths) - length if changes.get("random_start") else 0
+        start = int(rng.integers(0, latest_start, endpoint=True))
+        ids, wanted_ids = (torch.from_numpy(each).to(device) for each in task.sample(BATCH_SIZE, length, rng))
+        loss = nn.functional.cross_entropy(model(ids, start), wanted_ids)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+@torch.no_grad()
+def share_right(
+    model: OrderReader, task: OrderTask, length: int, rng: np.random.Generator, window: int
+) -> float:
+    """Share of right answers on sequences never trained on; words further off than the window are hidden."""
+    device = model.word.weight.device
+    ids, wanted_ids = (torch.from_numpy(each).to(device) for each in task.sample(TEST_SIZE, length, rng))
+    may_look = torch.arange(length, device=device)[None] >= length - window
+    return float((model(ids, attn_mask=may_look).argmax(-1) == wanted_ids).float().mean())
+
+
+def measure(
+    question: str, kind: Positions, options: argparse.Namespace, device: torch.device, **changes: Any
+) -> dict[str, Any]:
+    """Share of right answers at each length, for each seed."""
+    task = OrderTask(question, NUM_SYMBOLS)
+    shares: dict[str, list[list[float]]] = {"right": [], "right_in_window": []}
+    begin = time.perf_counter()
+    for seed in range(options.seeds):
+        seed_everything(seed)
+        rng = np.random.default_rng(seed)
+        sizes = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "max_length": max(options.lengths)}
+        model = OrderReader(task.vocabulary_size, positions=kind, **sizes).to(device)
+        train(model, task, options, rng, **changes)
+        for name, window in (("right", max(options.lengths)), ("right_in_window", options.longest)):
+            shares[name].append([share_right(model, task, n, rng, window) for n in options.lengths])
+    row = {"question": question, "positions": kind, **changes}
+    row |= {name: np.round(each, 3).tolist() for name, each in shares.items()}
+    print(row | {"right": np.mean(shares["right"], 0).round(2)}, f"{time.perf_counter() - begin:.0f} s")
+    return row
+
+
+def main() -> None:
+    """Run the experiments and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--longest", type=int, default=16)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[4, 8, 12, 16, 17, 18, 20, 24, 32, 48, 64])
+    parser.add_argument("--steps", type=int, default=800)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+
+    def run(question: str, kind: Positions, **changes: Any) -> dict[str, Any]:
+        return measure(question, kind, options, device, **changes)
+
+    measured = {
+        "kinds": [run(question, kind) for question in QUESTIONS for kind in KINDS],
+        "random_start": [
+            run(question, kind, random_start=True)
+            for question in QUESTIONS
+            for kind in ("sinusoidal", "learned")
+        ],
+        "rates": [run("before", "sinusoidal", learning_rate=rate) for rate in (0.001, 0.01)],
+    }
+    settings = vars(options) | {
+        "num_symbols": NUM_SYMBOLS,
+        "batch_size": BATCH_SIZE,
+        "test_size": TEST_SIZE,
+        "d_model": D_MODEL,
+        "num_heads": NUM_HEADS,
+        "learning_rate": LEARNING_RATE,
+    }
+    print(write_result("position_lengths", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()
