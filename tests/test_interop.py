@@ -68,6 +68,7 @@ def make_ours(kind, *, norm="post"):
         num_decoder_layers=LAYERS - 1,
         norm=norm,
     )
+    model = Transformer(config)
     match kind:
         case "attention":
             module = MultiHeadAttention(D_MODEL, HEADS)
@@ -76,11 +77,11 @@ def make_ours(kind, *, norm="post"):
         case "decoder_layer":
             module = DecoderLayer(*SIZES, norm=norm)
         case "encoder":
-            module = Encoder(config)
+            module = model.encoder
         case "decoder":
-            module = Decoder(config)
+            module = model.decoder
         case "transformer":
-            module = EncoderDecoder(Encoder(config), Decoder(config))
+            module = EncoderDecoder(model.encoder, model.decoder)
     randomise(module)
     return module.double().eval()
 

@@ -5,8 +5,9 @@ The floors of the house, from the ground up; each imports only from those below 
 0. ``runtime`` (seeds, devices), ``claims`` (measured sentences), ``validation`` (clear errors)
 1. ``reference`` (NumPy: the definitions), ``plotting`` (arrays in, Axes out)
 2. ``modules`` (PyTorch: the same names, trainable), ``data`` (strings to batches)
-3. ``interop`` (to and from torch.nn), ``inspection`` (look inside a model from outside)
-4. (training a real translator; not built yet)
+3. ``interop`` (to and from torch.nn), ``inspection`` (look inside a model from outside),
+   ``decoding`` (from logits to sentences), ``metrics`` (how good these are)
+4. ``training`` (what a model is asked, and how it is corrected)
 5. ``exercises`` (checks that name the slip)
 """
 

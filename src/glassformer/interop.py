@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
-from glassformer.modules.transformer import Decoder, Encoder, TransformerConfig
+from glassformer.modules.transformer import Decoder, Encoder
 
 Made = TypeVar("Made", bound=nn.Module)
 Stack = TypeVar("Stack", Encoder, Decoder)
@@ -245,10 +245,7 @@ def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable
 def _fill_our_stack(kind: type[Stack], theirs: nn.TransformerEncoder | nn.TransformerDecoder) -> Stack:
     if not isinstance(theirs.norm, nn.LayerNorm | None):
         raise ValueError(f"norm must be a LayerNorm or None, got {type(theirs.norm).__name__}")
-    with torch.device("meta"):  # any configuration will do: layers and norm are replaced
-        ours = kind(TransformerConfig(source_vocabulary_size=1, target_vocabulary_size=1))
-    ours.layers = nn.ModuleList(from_torch(layer) for layer in theirs.layers)
-    ours.final_norm = nn.Identity() if theirs.norm is None else copy.deepcopy(theirs.norm)
+    ours = kind((from_torch(layer) for layer in theirs.layers), copy.deepcopy(theirs.norm))
     for module in (ours, ours.layers, ours.final_norm):  # not `train`: a layer may have a mode of its own
         module.training = theirs.training
     return ours

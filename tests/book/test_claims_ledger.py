@@ -6,11 +6,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 EXTENSIONS = Path(__file__).parents[2] / "_ext"
 HOLDS = "✔ claim sky-is-blue holds: The sky is blue. │ measured: 450 nm │ source: Rayleigh, 1871"
 FAILS = "✘ folklore moon-is-cheese does not hold: The moon is cheese. │ measured: 3.3 g/cm³"
+TWICE = "✔ claim rain-is-wet holds: Rain is wet. │ measured: 1 l"
 MARKS = "It is {claim}`sky-is-blue`, and it is not {claim}`moon-is-cheese`."
 
 
@@ -18,13 +20,14 @@ KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "languag
 
 
 def build(folder, prose, printed):
-    """Build a book of one chapter; return what was complained of, the ledger and the chapter."""
+    """Build a book of one chapter; return complaints, the ledger, the chapter and a page before it."""
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(EXTENSIONS)!r})\nnb_execution_mode = 'off'\n"
         "extensions = ['myst_nb', 'sphinx_external_toc', 'claims_ledger', 'claim_outputs']\n"
     )
-    (folder / "_toc.yml").write_text("root: ledger\nentries:\n- file: chapters/01_sky\n")
+    (folder / "_toc.yml").write_text("root: ledger\nentries:\n- file: a_map\n- file: chapters/01_sky\n")
     (folder / "ledger.md").write_text("# Ledger\n\n```{claims-ledger}\n```\n")
+    (folder / "a_map.md").write_text("# Map\n\nIt is blue {claim}`sky-is-blue`.\n")
     (folder / "chapters").mkdir()
     cell = new_code_cell("look()", outputs=[new_output("stream", text="\n".join(printed))])
     notebook = new_notebook(cells=[new_markdown_cell(f"# The sky\n\n{prose}"), cell], metadata=KERNEL)
@@ -32,7 +35,7 @@ def build(folder, prose, printed):
     options = ["-W", "-n", "--keep-going", "-q"]
     command = [sys.executable, "-m", "sphinx", *options, folder, folder / "html"]
     finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    pages = [folder / "html" / name for name in ("ledger.html", "chapters/01_sky.html")]
+    pages = [folder / "html" / name for name in ("ledger.html", "chapters/01_sky.html", "a_map.html")]
     return finished.stderr, *(page.read_text(encoding="utf-8") for page in pages)
 
 
@@ -42,7 +45,7 @@ def book(tmp_path_factory):
 
 
 def test_a_mark_and_its_row_lead_to_each_other(book):
-    complaints, ledger, chapter = book
+    complaints, ledger, chapter, _ = book
     assert complaints == ""
     for id in ("sky-is-blue", "moon-is-cheese"):
         assert f'href="../ledger.html#row-{id}"' in chapter
@@ -51,13 +54,37 @@ def test_a_mark_and_its_row_lead_to_each_other(book):
         assert f'id="row-{id}"' in ledger
 
 
+def test_a_mark_outside_of_the_chapters_leads_to_the_row_and_is_not_what_the_row_leads_to(book):
+    a_map = book[3]
+    assert 'href="ledger.html#row-sky-is-blue"' in a_map
+    assert 'id="mark-' not in a_map
+
+
 def test_the_ledger_shows_what_was_measured_and_sets_apart_what_does_not_hold(book):
-    apart, held = book[1].split("<h2>The sky")
+    apart, held = book[1].split("<h2>1. The sky")
     assert "3.3 g/cm³" in apart
     assert "450 nm" not in apart
     assert "450 nm" in held
     assert "Rayleigh, 1871" in held
     assert "3.3 g/cm³" not in held
+
+
+def test_the_ledger_names_chapter_source_and_verdict_of_each_claim(book):
+    apart, held = (BeautifulSoup(part, "html.parser") for part in book[1].split("<h2>1. The sky"))
+    folklore = apart.find(id="row-moon-is-cheese")
+    assert folklore.find("a", href="chapters/01_sky.html").text == "chapter 1"
+    assert "does not hold: " in folklore.text
+    claim = held.find(id="row-sky-is-blue")
+    assert "holds: " in claim.text
+    assert [cell.text for cell in claim.find_all("td")][1:] == ["450 nm", "Rayleigh, 1871"]
+
+
+def test_the_ledger_counts_verdicts_by_chapter(book):
+    page = BeautifulSoup(book[1], "html.parser")
+    assert "2 sentences were measured: 1 hold, 1 do not." in page.text
+    link, holds, fails = page.find(class_="claims-summary").find("tbody").find_all("td")
+    assert (link.text, holds.text, fails.text) == ("1. The sky", "1", "1")
+    assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")
 
 
 def test_the_output_of_a_claim_is_set_as_a_sentence(book):
@@ -66,20 +93,26 @@ def test_the_output_of_a_claim_is_set_as_a_sentence(book):
     assert "Measured: 450 nm · source: Rayleigh, 1871" in chapter
 
 
-def test_other_output_stays_as_it_was_printed(tmp_path):
-    _, _, chapter = build(tmp_path, MARKS, [HOLDS, FAILS, "and so on"])
-    assert "│" in chapter
-    assert "and so on" in chapter
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """Build a book with a mark without a measurement, a measurement without a mark, and an id used twice."""
+    prose = "It is {claim}`sky-is-green`, or {claim}`rain-is-wet`."
+    return build(tmp_path_factory.mktemp("broken"), prose, [HOLDS, TWICE, TWICE, "and so on"])
 
 
 @pytest.mark.parametrize(
-    ("prose", "printed", "complaint"),
+    "complaint",
     [
-        ("It is {claim}`sky-is-green`.", [], "no executed cell makes the claim 'sky-is-green'"),
-        ("It is.", [HOLDS], "mark reference target not found: sky-is-blue"),
-        ("It is {claim}`sky-is-blue`.", [HOLDS, HOLDS], "the claim 'sky-is-blue' is made more than once"),
+        "no executed cell makes the claim 'sky-is-green'",
+        "mark reference target not found: sky-is-blue",
+        "the claim 'rain-is-wet' is made more than once",
     ],
-    ids=["a mark without a measurement", "a measurement without a mark", "an id used twice"],
 )
-def test_what_does_not_fit_is_a_warning(tmp_path, prose, printed, complaint):
-    assert complaint in build(tmp_path, prose, printed)[0]
+def test_what_does_not_fit_is_a_warning(broken, complaint):
+    assert complaint in broken[0]
+
+
+def test_other_output_stays_as_it_was_printed(broken):
+    chapter = broken[2]
+    assert "│" in chapter
+    assert "and so on" in chapter

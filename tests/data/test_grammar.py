@@ -167,6 +167,31 @@ def test_no_shortcut_guesses_the_pronoun_better_than_a_coin(corpus):
         assert pronoun_right(part, lambda example: pronoun_of(example.object)) == 0.5
 
 
+def test_nouns_of_different_gender_give_each_other_away_and_nouns_drawn_freely_do_not():
+    def without_the_animal(example):
+        masculine = (example.object.gender == "masculine") == (example.adjective.describes == "place")
+        return "il" if masculine else "elle"
+
+    for genders, score in (("different", 1.0), ("any", 0.75)):
+        for part in make_corpus(np.random.default_rng(7), train_size=2000, test_size=200, genders=genders):
+            assert pronoun_right(part, without_the_animal) == pytest.approx(score, abs=0.1)
+
+
+def test_nouns_drawn_freely_still_share_no_pair_and_come_in_twos():
+    train, test = make_corpus(np.random.default_rng(7), train_size=2000, test_size=200, genders="any")
+    pairs = [{(example.subject, example.object) for example in part} for part in (train, test)]
+    assert not pairs[0] & pairs[1]
+    assert (BOOK_EXAMPLE.subject, BOOK_EXAMPLE.object) not in pairs[0]
+    assert len(set(train + test)) == 2200
+    kinds = Counter(example.adjective.describes for example in test)
+    assert kinds["animal"] == kinds["place"] == 100
+
+
+def test_a_way_to_draw_genders_that_does_not_exist_is_answered_with_those_that_do(as_a_user):
+    with pytest.raises(ValueError, match="genders must be one of 'different', 'any', got 'same'"):
+        make_corpus(np.random.default_rng(0), genders="same")
+
+
 def test_sentences_come_in_twos_that_differ_in_the_adjective_alone(corpus):
     for part in corpus:
         frames = Counter(replace(example, adjective=adjective("tired")) for example in part)

@@ -29,7 +29,7 @@ from glassformer.data.lexicon import (
     noun,
     verb,
 )
-from glassformer.validation import require_probability, require_whole
+from glassformer.validation import require_choice, require_probability, require_whole
 
 Words = tuple[str, ...]
 
@@ -181,25 +181,37 @@ def translate(source: str | Iterable[str]) -> Words:
 
 
 def make_corpus(
-    rng: np.random.Generator, *, train_size: int = 4000, test_size: int = 400, held_out: float = 0.2
+    rng: np.random.Generator,
+    *,
+    train_size: int = 4000,
+    test_size: int = 400,
+    held_out: float = 0.2,
+    genders: Literal["different", "any"] = "different",
 ) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
     """Draw sentences for training and for testing that share no pair of nouns, none of them twice.
 
-    Sentences come in twos that differ in nothing but the adjective, and their two nouns differ in gender.
-    So whoever guesses one pronoun, or always the subject's, or always the object's, is right half the time.
-    The pair of nouns of `BOOK_EXAMPLE` is always held out for testing.
+    Sentences come in twos that differ in nothing but the adjective. The pair of nouns of `BOOK_EXAMPLE` is
+    always held out for testing.
 
     Args:
         rng: where chance comes from; the same state gives the same corpus.
         train_size: how many sentences to train on, an even number.
         test_size: how many sentences to test on, an even number.
         held_out: which share of the noun pairs is kept for testing.
+        genders: "different" draws only nouns of different gender, so that whoever guesses one pronoun, or
+            always the subject's, or always the object's, is right half the time. But then either noun gives
+            away the gender of the other; with "any", each has to be read for itself.
 
     Raises:
         ValueError: a size is odd, or more than the noun pairs can make.
     """
     require_probability(held_out=held_out)
-    pairs = [(animal, place) for animal, place in product(ANIMALS, PLACES) if animal.gender != place.gender]
+    require_choice(("different", "any"), genders=genders)
+    pairs = [
+        (animal, place)
+        for animal, place in product(ANIMALS, PLACES)
+        if genders == "any" or animal.gender != place.gender
+    ]
     book_pair = (BOOK_EXAMPLE.subject, BOOK_EXAMPLE.object)
     pairs.remove(book_pair)
     rng.shuffle(pairs)

@@ -1,6 +1,7 @@
 """The whole Transformer: an encoder that reads and a decoder that writes (Vaswani et al., 2017, Figure 1)."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -148,14 +149,17 @@ class Embedding(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers; with pre-norm, one more norm at its end."""
+    """A stack of encoder layers, and at its end one more norm if the layers do not norm what they give.
 
-    def __init__(self, config: TransformerConfig) -> None:
+    Args:
+        layers: what reads, from the first layer to the last.
+        final_norm: what the last layer's output goes through; without it, nothing.
+    """
+
+    def __init__(self, layers: Iterable[EncoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            EncoderLayer(**_layer_options(config)) for _ in range(config.num_encoder_layers)
-        )
-        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.layers = nn.ModuleList(layers)
+        self.final_norm = final_norm or nn.Identity()
 
     def forward(
         self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
@@ -167,14 +171,12 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers that all see the same memory; with pre-norm, one more norm at its end."""
+    """A stack of decoder layers that all see the same memory. Arguments as in `Encoder`."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, layers: Iterable[DecoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            DecoderLayer(**_layer_options(config)) for _ in range(config.num_decoder_layers)
-        )
-        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.layers = nn.ModuleList(layers)
+        self.final_norm = final_norm or nn.Identity()
 
     def forward(
         self,
@@ -202,8 +204,11 @@ class Transformer(nn.Module):
         self.config = config
         self.source_embedding = Embedding(config.source_vocabulary_size, config)
         self.target_embedding = Embedding(config.target_vocabulary_size, config)
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        layer = _layer_options(config)
+        reads = (EncoderLayer(**layer) for _ in range(config.num_encoder_layers))
+        writes = (DecoderLayer(**layer) for _ in range(config.num_decoder_layers))
+        self.encoder = Encoder(reads, _final_norm(config))
+        self.decoder = Decoder(writes, _final_norm(config))
         self.output_proj = nn.Linear(config.d_model, config.target_vocabulary_size, bias=False)
         if config.tie_embeddings != "none":
             self.output_proj.weight = self.target_embedding.token.weight
@@ -247,8 +252,8 @@ class Transformer(nn.Module):
         attn_mask = causal_mask(target_ids.shape[-1], target_ids.device) & padding_mask(
             target_ids, self.config.pad_id
         )
-        x = self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
-        return self.output_proj(x)
+        states = self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
+        return self.output_proj(states)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
         """Xavier-uniform maps with biases of zero; embeddings of variance 1/d_model, so 1 once scaled."""
@@ -260,6 +265,10 @@ class Transformer(nn.Module):
         for module in self.modules():  # after the maps: a tied output map is an embedding
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.d_model**-0.5, generator=generator)
+
+
+def _final_norm(config: TransformerConfig) -> nn.LayerNorm | None:
+    return nn.LayerNorm(config.d_model) if config.norm == "pre" else None
 
 
 def _layer_options(config: TransformerConfig) -> dict[str, Any]:

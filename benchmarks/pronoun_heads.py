@@ -1,0 +1,238 @@
+"""Do translators that choose the right pronoun read the noun that it stands for, and do their heads show it?
+
+Two corpora: in one the two nouns of a sentence always differ in gender, so that either gives the other away;
+in the other they are drawn freely. Each seed trains a translator on each. Four questions to each: does it
+translate pairs of nouns it never saw; does the pronoun follow when the adjective or a noun is exchanged; does
+a head look at the noun that is meant rather than at the other one, from "it" or from where the pronoun is
+written; and which head, switched off, breaks the pronoun.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy import ndarray as Array
+from record import write_result
+from torch import Tensor
+
+from glassformer.data.grammar import Example, make_corpus
+from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES
+from glassformer.data.vocabulary import Vocabulary
+from glassformer.decoding.greedy import translate
+from glassformer.inspection import ablate_heads, find_attentions, record_attention
+from glassformer.metrics import exact_match
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.runtime import pick_device
+from glassformer.training.loop import draw_batches, train
+from glassformer.training.loss import shift
+
+CORPUS = {"train_size": 20_000, "test_size": 400}
+SIZES = {"d_model": 64, "num_heads": 4, "d_ff": 128, "num_encoder_layers": 2, "num_decoder_layers": 2}
+CHOICES = {"norm": "pre", "dropout": 0.0}
+RECIPE = {"steps": 600, "batch_size": 64, "learning_rate": 0.003}
+MAX_LENGTH = 20
+
+
+class Translator:
+    """A model trained on the grammar, with its two vocabularies."""
+
+    def __init__(self, examples: Sequence[Example], seed: int, device: torch.device) -> None:
+        self.english = Vocabulary.of(example.source for example in examples)
+        self.french = Vocabulary.of(example.target for example in examples)
+        sizes = {
+            "source_vocabulary_size": len(self.english),
+            "target_vocabulary_size": len(self.french),
+        }
+        generator = torch.Generator().manual_seed(seed)
+        config = TransformerConfig(**sizes, **SIZES, **CHOICES)
+        self.model = Transformer(config, generator=generator).to(device)
+        batches = draw_batches(*self.ids(examples), batch_size=RECIPE["batch_size"], generator=generator)
+        start = time.process_time()  # of this process alone, whatever else the machine does
+        self.losses = train(self.model, batches, steps=RECIPE["steps"], learning_rate=RECIPE["learning_rate"])
+        self.seconds = time.process_time() - start
+
+    def ids(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
+        """Source ids and marked target ids, where the model is."""
+        device = next(self.model.parameters()).device
+        source_ids = self.english.batch([example.source for example in examples])
+        target_ids = self.french.batch([example.target for example in examples], marked=True)
+        return torch.from_numpy(source_ids).to(device), torch.from_numpy(target_ids).to(device)
+
+    def exact_match(self, examples: Sequence[Example]) -> float:
+        """Share of sentences translated word for word."""
+        sources = [example.source for example in examples]
+        written = translate(self.model, sources, self.english, self.french, max_length=MAX_LENGTH)
+        return exact_match(written, [example.target for example in examples])
+
+    @torch.no_grad()
+    def right_pronouns(self, examples: Sequence[Example]) -> float:
+        """Share of pronouns that are right, given the right words before each."""
+        source_ids, target_ids = self.ids(examples)
+        given_ids, wanted_ids = shift(target_ids)
+        told = self.model(source_ids, given_ids).argmax(-1)
+        rows = torch.arange(len(examples))
+        places = torch.tensor([example.target_pronoun_position for example in examples])
+        return float((told[rows, places] == wanted_ids[rows, places]).float().mean())
+
+    @torch.no_grad()
+    def weights(self, examples: Sequence[Example]) -> dict[str, Array]:
+        """Weights of every attention over sentence, head, query and key, given the right words."""
+        source_ids, target_ids = self.ids(examples)
+        with record_attention(self.model) as weights_of:
+            self.model(source_ids, shift(target_ids)[0])
+        return {name: weights.cpu().numpy() for name, weights in weights_of.items()}
+
+
+def exchange_adjective(example: Example) -> Iterator[Example]:
+    """The same sentence with each adjective that makes "it" the other noun."""
+    for adjective in ADJECTIVES:
+        if adjective.describes != example.adjective.describes:
+            yield replace(example, adjective=adjective)
+
+
+def exchange_noun(example: Example) -> Iterator[Example]:
+    """The same sentence with each noun of the other gender in the place of the one that "it" means."""
+    role, nouns = ("subject", ANIMALS) if example.antecedent is example.subject else ("object", PLACES)
+    for noun in nouns:
+        if noun.gender != example.antecedent.gender:
+            yield replace(example, **{role: noun})
+
+
+def exchange_other_noun(example: Example) -> Iterator[Example]:
+    """The same sentence with each noun of the other gender in the place of the one "it" does not mean."""
+    role, nouns = ("object", PLACES) if example.antecedent is example.subject else ("subject", ANIMALS)
+    for noun in nouns:
+        if noun.gender != example.distractor.gender:
+            yield replace(example, **{role: noun})
+
+
+def looks_at_antecedent(weights: Array, examples: Sequence[Example], queries: Sequence[int]) -> Array:
+    """Whether each head gives the noun that is meant more weight than the other: sentence, head."""
+    rows = np.arange(len(examples))[:, None]
+    heads = np.arange(weights.shape[1])[None]
+
+    def on(keys: Sequence[int]) -> Array:
+        return weights[rows, heads, np.asarray(queries)[:, None], np.asarray(keys)[:, None]]
+
+    return on([e.antecedent_position for e in examples]) > on([e.distractor_position for e in examples])
+
+
+def questioned_heads(translator: Translator, examples: Sequence[Example]) -> tuple[list[str], Array]:
+    """Names of the heads that read "it" or write the pronoun, and where they look: sentence, head."""
+    places = {
+        "encoder": ("self_attention", [e.source_pronoun_position for e in examples]),
+        "decoder": ("cross_attention", [e.target_pronoun_position for e in examples]),
+    }
+    names, looks = [], []
+    for name, weights in translator.weights(examples).items():
+        stack = name.split(".")[0]
+        kind, queries = places[stack]
+        if name.endswith(kind):
+            looks.append(looks_at_antecedent(weights, examples, queries))
+            names += [f"{name}.{head}" for head in range(weights.shape[1])]
+    return names, np.concatenate(looks, axis=1)
+
+
+def halves(examples: Sequence[Example]) -> tuple[Array, Array]:
+    """Places of two halves of the sentences that share no pair of nouns."""
+    pairs = [(example.subject.english, example.object.english) for example in examples]
+    first = set(sorted(set(pairs))[::2])
+    in_first = np.array([pair in first for pair in pairs])
+    return np.flatnonzero(in_first), np.flatnonzero(~in_first)
+
+
+def noun_alignment(translator: Translator, examples: Sequence[Example]) -> dict[str, float]:
+    """How often each head's largest weight is on the English noun when its French one is to be written."""
+    shares = {}
+    for name, weights in translator.weights(examples).items():
+        if not name.endswith("cross_attention"):
+            continue
+        hits = [
+            weights[row, :, example.target.index(noun.french)].argmax(-1)
+            == example.source.index(noun.english)
+            for row, example in enumerate(examples)
+            for noun in (example.subject, example.object)
+        ]
+        shares |= {f"{name}.{head}": float(share) for head, share in enumerate(np.mean(hits, axis=0))}
+    return shares
+
+
+def exchanged(
+    translator: Translator,
+    examples: Sequence[Example],
+    exchange: Callable[[Example], Iterator[Example]],
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Share of right pronouns after one exchange in each sentence, by what "it" then means."""
+    choices = [list(exchange(example)) for example in examples]
+    after = [choice[rng.integers(len(choice))] for choice in choices]
+    return {
+        kind: round(translator.right_pronouns([e for e in after if e.antecedent.kind == kind]), 4)
+        for kind in ("animal", "place")
+    }
+
+
+def ablated(translator: Translator, examples: Sequence[Example]) -> dict[str, dict[str, float]]:
+    """Share of right pronouns with each head switched off, and with all of an attention."""
+    shares: dict[str, dict[str, float]] = {}
+    for name, attention in find_attentions(translator.model).items():
+        shares[name] = {}
+        numbers = range(attention.num_heads)
+        switched_off = {str(number): [number] for number in numbers} | {"all": list(numbers)}
+        for key, heads in switched_off.items():
+            with ablate_heads(translator.model, {name: heads}):
+                shares[name][key] = round(translator.right_pronouns(examples), 4)
+    return shares
+
+
+def question(genders: str, seed: int, device: torch.device) -> dict[str, Any]:
+    """Train one translator and put all questions to it."""
+    train_examples, test_examples = make_corpus(np.random.default_rng(seed), **CORPUS, genders=genders)
+    translator = Translator(train_examples, seed, device)
+    rng = np.random.default_rng(seed)
+    names, looks = questioned_heads(translator, test_examples)
+    first, second = halves(test_examples)
+    row = {
+        "genders": genders,
+        "seed": seed,
+        "processor_seconds": round(translator.seconds, 1),
+        "loss": round(translator.losses[-1], 4),
+        "exact_match": translator.exact_match(test_examples),
+        "right_pronouns": translator.right_pronouns(test_examples),
+        "exchanged": {
+            "adjective": exchanged(translator, test_examples, exchange_adjective, rng),
+            "noun": exchanged(translator, test_examples, exchange_noun, rng),
+            "other noun": exchanged(translator, test_examples, exchange_other_noun, rng),
+        },
+        "looks_at_antecedent": {
+            name: [round(float(looks[half, place].mean()), 4) for half in (first, second)]
+            for place, name in enumerate(names)
+        },
+        "noun_alignment": noun_alignment(translator, test_examples),
+        "ablated": ablated(translator, test_examples),
+    }
+    print(genders, seed, row["processor_seconds"], row["exact_match"], row["exchanged"]["noun"], flush=True)
+    return row
+
+
+def main() -> None:
+    """Train and question every translator, and store the answers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    measured = [
+        question(genders, seed, device) for seed in range(options.seeds) for genders in ("different", "any")
+    ]
+    settings = vars(options) | CORPUS | SIZES | CHOICES | RECIPE
+    print(write_result("pronoun_heads", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

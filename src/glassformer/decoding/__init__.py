@@ -1,0 +1,1 @@
+"""How a trained model writes: from logits to a sentence."""

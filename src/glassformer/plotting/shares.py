@@ -1,0 +1,71 @@
+"""Shares of the time that something happened, each a dot, beside what chance would give."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glassformer.plotting.arrays import to_array
+from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, styled
+
+_COLORS = ("violet", "amber", "slate", "rose")
+_MARKERS = "os^D"
+_SPREAD = 0.3  # how far from the middle of its column a dot may stand
+
+
+@styled
+def plot_shares(
+    shares: Mapping[str, Any],
+    *,
+    ylabel: str,
+    chance: float | int | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw a column of dots for each group, one a share, and a bar at their mean.
+
+    Args:
+        shares: the name of each group, and its numbers from 0 to 1, of any shape.
+        ylabel: what the shares are of.
+        chance: the share that chance would give, drawn as a line.
+        ax: where to draw; without it, in a new figure.
+        title: what is shown.
+
+    Raises:
+        ValueError: there is no group, or a number is not between 0 and 1.
+    """
+    if not shares:
+        raise ValueError("shares must hold at least 1 group, got 0")
+    drawn = {
+        name: to_array(f"shares[{name!r}]", numbers, (1, 2, 3)).ravel() for name, numbers in shares.items()
+    }
+    for name, numbers in drawn.items():
+        if numbers.min() < 0 or numbers.max() > 1:
+            raise ValueError(
+                f"shares[{name!r}] must be between 0 and 1, "
+                f"got numbers from {numbers.min():g} to {numbers.max():g}"
+            )
+    ax = axes_or_new(ax)
+    for place, numbers in enumerate(drawn.values()):
+        color = COLORS[_COLORS[place % len(_COLORS)]]
+        beside = place + _SPREAD * np.linspace(-1, 1, len(numbers)) if len(numbers) > 1 else [place]
+        ax.plot(beside, numbers, linestyle="", marker=_MARKERS[place % 4], color=color, alpha=0.6)
+        ax.hlines(numbers.mean(), place - 0.4, place + 0.4, color=color, linewidth=2.2)
+    if chance is not None:
+        ax.axhline(chance, color=COLORS["text"], linewidth=1, linestyle=(0, (5, 3)))
+        ax.annotate(
+            "chance",
+            (1, chance),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            size=SIZES["small"],
+            color=COLORS["text"],
+        )
+    ax.set(ylabel=ylabel, ylim=(-0.04, 1.04))
+    ax.set_xticks(range(len(drawn)), list(drawn))
+    ax.tick_params(axis="x", length=0)
+    ax.grid(True, axis="y")
+    return finish(ax, title)

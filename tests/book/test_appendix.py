@@ -1,0 +1,84 @@
+"""The appendix is complete: letters, words, and the paragraphs of the paper."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+PARAGRAPHS = {  # of sections 3 and 5 of the paper's seventh version
+    "3": 2, "3.1": 2, "3.2": 1, "3.2.1": 4, "3.2.2": 4, "3.2.3": 4, "3.3": 2, "3.4": 1, "3.5": 3,
+    "5": 1, "5.1": 1, "5.2": 1, "5.3": 1, "5.4": 3,
+}  # fmt: skip
+GREEK = (
+    "alpha beta gamma delta Delta epsilon varepsilon zeta eta theta Theta kappa lambda Lambda mu nu xi pi "
+    "rho sigma Sigma tau phi varphi Phi psi Psi omega Omega"
+)
+
+
+def page(name):
+    return (ROOT / "appendix" / name).read_text(encoding="utf-8")
+
+
+def prose(path):
+    notebook = nbformat.read(path, as_version=4)
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def letters(text):
+    """Return the letters that stand for something in a text's formulas, without their indices."""
+    text = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
+    found = set()
+    for display, inline in re.findall(r"\$\$(.+?)\$\$|\$(.+?)\$", text, re.DOTALL):
+        formula = re.sub(r"\\(text|operatorname|begin|end|mathrm)\*?\{[^}]*\}", " ", display or inline)
+        formula = re.sub(r"_(\{[^{}]*\}|\\?\w)", " ", formula)
+        greek = re.findall(rf"\\({GREEK.replace(' ', '|')})(?![a-zA-Z])", formula)
+        found |= {f"\\{name}" for name in greek} | set(re.sub(r"\\[a-zA-Z]+|[^a-zA-Z]", "", formula))
+    return found
+
+
+def rows(text):
+    """Return the rows of a page's lists that are tables, below their heads, each as its cells."""
+    tables = re.findall(r"^```\{list-table\}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    for table in tables:
+        _, _, *found = re.split(r"^\* - ", table, flags=re.MULTILINE)
+        yield from (re.split(r"^  - ", row, flags=re.MULTILINE) for row in found)
+
+
+def test_letters_are_told_from_words_indices_and_functions():
+    text = r"by $x_t W_h \tanh(\rho)$ and `$y$` $$\text{no}\; \softmax(\Q)\, z_{ij}$$"
+    assert letters(text) == {"x", "W", "\\rho", "z"}
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_letter_of_a_formula_is_in_the_notation(path):
+    assert letters(prose(path)) - letters(page("notation.md")) == set()
+
+
+def test_every_word_of_the_glossary_is_used_in_a_chapter():
+    glossary = re.search(r":sorted: true\n(.*?)^```", page("glossary.md"), re.DOTALL | re.MULTILINE)[1]
+    words = {line.lower() for line in glossary.splitlines() if line and not line.startswith(" ")}
+    marked = re.findall(r"\{term\}`([^`]+)`", "\n".join(map(prose, CHAPTERS)))
+    used = {re.sub(r".*<(.*)>", r"\1", " ".join(word.split())).lower() for word in marked}
+    assert words - used == set()
+
+
+def test_the_map_holds_every_paragraph_of_the_paper():
+    told = [re.match(r"\*\*([\d.]+) ¶(\d)", cells[0]).groups() for cells in rows(page("paper_to_code.md"))]
+    paragraphs = [(section, str(n)) for section, count in PARAGRAPHS.items() for n in range(1, count + 1)]
+    assert list(dict.fromkeys(told)) == paragraphs
+
+
+def test_each_paragraph_has_its_code_its_chapter_and_its_test_or_is_not_there_yet():
+    for paragraph, code, test in rows(page("paper_to_code.md")):
+        if "Not yet" not in code and "departures.md" not in code:
+            assert "{source}`" in code, paragraph
+            assert "../chapters/" in code, paragraph
+            assert "{test}`" in test, paragraph
+
+
+def test_each_point_is_in_a_section_or_is_coming():
+    for point, place in rows(page("coverage.md")):
+        assert re.search(r"\.ipynb#|\]\(\w+\.md|Coming", place), point

@@ -1,0 +1,97 @@
+"""What the appendix says of PyTorch and of this book, where it lists departures from the paper."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.reference.layers import layer_norm
+from glassformer.reference.positions import sinusoidal_positions
+
+D_MODEL, HEADS, D_FF = 14, 2, 17
+
+
+@pytest.fixture
+def torchs():
+    return nn.Transformer(D_MODEL, HEADS, 3, 3, D_FF, dropout=0.1, batch_first=True)
+
+
+def test_torch_ends_each_stack_with_a_second_norm(torchs):
+    for stack in (torchs.encoder, torchs.decoder):
+        assert not stack.layers[-1].norm_first
+        assert isinstance(stack.norm, nn.LayerNorm)
+
+
+def test_torch_has_no_embeddings_and_no_positions(torchs):
+    assert not any(isinstance(module, nn.Embedding) for module in torchs.modules())
+    order = torch.tensor([2, 0, 3, 1])
+    torchs.eval()
+    source, target = torch.randn(1, 4, D_MODEL), torch.randn(1, 5, D_MODEL)
+    torch.testing.assert_close(torchs(source[:, order], target), torchs(source, target))
+
+
+def test_torch_drops_weights_and_inside_the_feed_forward_network_too(torchs):
+    for layer in (*torchs.encoder.layers, *torchs.decoder.layers):
+        assert layer.self_attn.dropout == layer.dropout.p == layer.dropout1.p == 0.1
+
+
+def test_an_unbiased_deviation_is_another_norm():
+    x = np.random.default_rng(0).standard_normal((5, D_MODEL))
+    ours = layer_norm(x, np.ones(D_MODEL), np.zeros(D_MODEL), epsilon=1e-12)
+    theirs = (x - x.mean(-1, keepdims=True)) / x.std(-1, ddof=1, keepdims=True)
+    np.testing.assert_allclose(ours, theirs * np.sqrt(D_MODEL / (D_MODEL - 1)))
+    np.testing.assert_allclose(ours.var(axis=-1), 1)
+
+
+def test_torchs_epsilon_is_ours(torchs):
+    epsilons = {module.eps for module in torchs.modules() if isinstance(module, nn.LayerNorm)}
+    assert epsilons == {1e-5} == {inspect.signature(layer_norm).parameters["epsilon"].default}
+
+
+def test_torch_begins_with_xaviers_maps_and_biases_of_zero(torchs):
+    attention = torchs.encoder.layers[0].self_attn
+    bound = (6 / (D_MODEL + 3 * D_MODEL)) ** 0.5  # three maps in one matrix
+    assert 0.9 * bound < attention.in_proj_weight.abs().max() <= bound
+    assert not attention.in_proj_bias.any()
+
+
+def test_torch_smooths_over_all_tokens():
+    logits, right = torch.randn(5, 7), torch.arange(5)
+    wanted = 0.9 * nn.functional.one_hot(right, 7) + 0.1 / 7
+    by_hand = -(wanted * logits.log_softmax(-1)).sum(-1).mean()
+    torch.testing.assert_close(nn.CrossEntropyLoss(label_smoothing=0.1)(logits, right), by_hand)
+
+
+def test_scaling_the_query_gives_the_same_scores():
+    query, key = np.random.default_rng(0).standard_normal((2, 5, 7))
+    np.testing.assert_allclose((query / np.sqrt(7)) @ key.T, query @ key.T / np.sqrt(7), atol=1e-12)
+
+
+def test_sines_first_is_the_same_table_in_another_order():
+    table = sinusoidal_positions(11, D_MODEL)
+    sines_first = np.concatenate([table[:, 0::2], table[:, 1::2]], axis=-1)
+    assert np.abs(sines_first - table).max() > 0.5
+    np.testing.assert_allclose(sines_first @ sines_first.T, table @ table.T)
+
+
+def test_the_longest_wave_falls_short_of_what_the_text_says():
+    length = 2 * np.pi / np.arcsin(sinusoidal_positions(2, 512)[1, 510])
+    assert length / (2 * np.pi * 10_000) == pytest.approx(0.965, abs=0.001)
+
+
+def count(tokens, only=""):
+    with torch.device("meta"):
+        parameters = Transformer(TransformerConfig.base(tokens)).named_parameters()
+    return sum(parameter.numel() for name, parameter in parameters if only in name)
+
+
+def test_the_base_model_has_63_million_parameters():
+    assert count(37_000) == 63_082_496
+    assert count(40_700) == pytest.approx(65e6, rel=0.001)
+
+
+def test_biases_of_the_projections_are_next_to_nothing():
+    assert count(37_000, "proj.bias") / count(37_000) == pytest.approx(0.0006, abs=0.00005)

@@ -1,0 +1,133 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
+from glassformer.decoding.greedy import greedy_decode, translate
+from glassformer.modules.masks import padding_mask
+from glassformer.modules.transformer import Transformer, TransformerConfig
+
+ENGLISH = Vocabulary(tuple("abcdefg"))
+FRENCH = Vocabulary(tuple("ABCDEFG"))
+LONGEST = 5
+MARKS = {"start_id": START_ID, "end_id": END_ID}
+either_norm = pytest.mark.parametrize("norm", ["post", "pre"])
+
+
+CONFIG = TransformerConfig(
+    source_vocabulary_size=len(ENGLISH),
+    target_vocabulary_size=len(FRENCH),
+    d_model=32,
+    num_heads=4,
+    d_ff=64,
+    num_encoder_layers=1,
+    num_decoder_layers=1,
+)
+
+
+class Shouter(Transformer):
+    """Says letters back in capitals, then the end, again and again; and counts what it does."""
+
+    def __init__(self):
+        super().__init__(CONFIG)
+        self.read = self.wrote = 0
+
+    def encode(self, source_ids):
+        self.read += 1
+        memory = nn.functional.one_hot(source_ids, CONFIG.d_model).float()
+        return memory, padding_mask(source_ids, PAD_ID)
+
+    def decode(self, target_ids, memory, memory_mask=None):
+        self.wrote += 1
+        heard = nn.functional.pad(memory.argmax(-1), (0, target_ids.shape[1]))[:, : target_ids.shape[1]]
+        said = heard.masked_fill(heard == PAD_ID, END_ID)
+        return nn.functional.one_hot(said, len(FRENCH)).float()
+
+
+def make_model(norm="pre"):
+    generator = torch.Generator().manual_seed(0)
+    return Transformer(replace(CONFIG, norm=norm), generator=generator).eval()
+
+
+def make_sentences(count, seed=0):
+    """Sentences of 1 to 5 letters."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, LONGEST + 1, (count,), generator=generator)
+    return [
+        tuple(ENGLISH.words[id] for id in torch.randint(len(ENGLISH.words), (length,), generator=generator))
+        for length in lengths.tolist()
+    ]
+
+
+@pytest.fixture
+def shouter():
+    return Shouter().eval()
+
+
+def test_words_go_in_and_words_come_out(shouter):
+    sentences = [("a", "b", "c"), ("g",), ("d", "d", "e", "f")]
+    written = translate(shouter, sentences, ENGLISH, FRENCH, max_length=10)
+    assert written == [("A", "B", "C"), ("G",), ("D", "D", "E", "F")]
+
+
+def test_each_row_ends_once_and_is_filled_up(shouter):
+    source_ids = torch.from_numpy(ENGLISH.batch([("a", "b", "c"), ("g",)]))
+    written = greedy_decode(shouter, source_ids, **MARKS, max_length=10)
+    a, b, c, g = FRENCH.encode("ABCG")
+    assert written.tolist() == [[a, b, c, END_ID], [g, END_ID, PAD_ID, PAD_ID]]
+
+
+@either_norm
+def test_each_next_token_is_the_likeliest_after_those_before_it(norm, device):
+    model = make_model(norm).to(device)
+    source_ids = torch.tensor([[3, 5, 4]], device=device)
+    written = greedy_decode(model, source_ids, **MARKS, max_length=6)
+    start = torch.full((1, 1), START_ID, device=device)
+    for place in range(written.shape[1]):
+        logits = model(source_ids, torch.cat([start, written[:, :place]], dim=1))
+        assert logits[0, -1].argmax() == written[0, place]
+
+
+@either_norm
+def test_a_sentence_is_translated_beside_others_as_it_is_alone(norm):
+    model, sentences = make_model(norm), make_sentences(20, seed=1)
+    together = translate(model, sentences, ENGLISH, FRENCH, max_length=9)
+    alone = [translate(model, [sentence], ENGLISH, FRENCH, max_length=9)[0] for sentence in sentences]
+    assert len(set(map(len, together))) > 1 or norm == "post"
+    assert together == alone
+
+
+def test_it_stops_once_all_have_ended(shouter):
+    translate(shouter, [("a", "b"), ("c",)], ENGLISH, FRENCH, max_length=50)
+    assert shouter.wrote == 3  # two letters and the end
+
+
+def test_it_stops_at_the_greatest_length():
+    written = greedy_decode(make_model(), torch.tensor([[3, 4]]), start_id=START_ID, end_id=-1, max_length=7)
+    assert written.shape == (1, 7)
+
+
+def test_the_source_is_read_once(shouter):
+    translate(shouter, [("a", "b")], ENGLISH, FRENCH, max_length=9)
+    assert shouter.read == 1
+
+
+def test_nothing_is_kept_for_a_backward():
+    assert not greedy_decode(make_model(), torch.tensor([[3, 4]]), **MARKS, max_length=2).requires_grad
+
+
+def test_a_model_in_training_is_refused():
+    with pytest.raises(ValueError, match="model must be in evaluation mode, got training mode"):
+        greedy_decode(make_model().train(), torch.tensor([[3]]), **MARKS, max_length=3)
+
+
+def test_a_length_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
+        greedy_decode(make_model(), torch.tensor([[3]]), **MARKS, max_length=0)
+
+
+def test_a_word_never_seen_is_named():
+    with pytest.raises(ValueError, match=r"words must be among the 7 of the vocabulary, got \['z'\]"):
+        translate(make_model(), [("a", "z")], ENGLISH, FRENCH, max_length=3)

@@ -1,0 +1,160 @@
+"""Every link of the built website leads somewhere: to a page and a place in it, to a file and a line of this
+repository, or to a host that we know. Nothing is fetched.
+
+Each rule is a function from a site to its faults, and is held against a made-up site that breaks it.
+"""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build/html"
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+REPOSITORY = CONFIG["repository"]["url"]
+BRANCH = CONFIG["repository"]["branch"]
+HOSTS = {
+    "aclanthology.org",
+    "arxiv.org",
+    "colab.research.google.com",
+    "creativecommons.org",
+    "doi.org",
+    "github.com",
+    "glassformer.github.io",
+    "jmlr.org",
+    "mybinder.org",
+    "transformer-circuits.pub",
+    "www.evanmiller.org",
+}
+
+
+class Page(HTMLParser):
+    """What a page links to and what can be linked to in it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.ids = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids += filter(None, [values.get("id")])
+        target = values.get("href") if tag in ("a", "link") else values.get("src")
+        if target and values.get("rel") not in ("preconnect", "dns-prefetch"):
+            self.links.append(target)
+
+
+class Site(NamedTuple):
+    """All pages of a website by their paths."""
+
+    folder: Path
+    pages: dict[Path, Page]
+
+    def links(self, *, external):
+        for path, page in self.pages.items():
+            for link in page.links:
+                if bool(urlsplit(link).scheme) == external and not link.startswith(("data:", "mailto:")):
+                    yield path, link
+
+
+def read_site(folder):
+    paths = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
+    return Site(folder, {path: Page(path.read_text(encoding="utf-8")) for path in sorted(paths)})
+
+
+def faults_inside(site):
+    """A link inside the site leads to a file, and to one place in it."""
+    for path, link in site.links(external=False):
+        parts = urlsplit(link)
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if not target.is_file():
+            yield f"{path.name}: no file {link}"
+        elif parts.fragment and target in site.pages:
+            places = site.pages[target].ids.count(parts.fragment)
+            if places != 1:
+                yield f"{path.name}: {places} places {link}"
+
+
+def faults_of_sources(site):
+    """No link leads to a page as it was written instead of as it reads."""
+    for path, link in site.links(external=False):
+        if urlsplit(link).path.endswith((".ipynb", ".md")) and "_sources/" not in link:
+            yield f"{path.name}: not a page: {link}"
+
+
+def faults_outside(site):
+    """A link to elsewhere is https, well-formed, and to a host that somebody has looked at."""
+    for path, link in site.links(external=True):
+        parts = urlsplit(link)
+        if parts.scheme != "https" or re.search(r"\s|[<>{}`]", link) or parts.netloc not in HOSTS:
+            yield f"{path.name}: {link}"
+
+
+def faults_of_repository(site):
+    """A link into this repository leads to a file, and to a line that it has."""
+    pattern = rf"{re.escape(REPOSITORY)}/(?:blob|tree|edit|raw)/([^/]+)/([^#?]+)(?:#L(\d+))?"
+    for path, link in site.links(external=True):
+        if found := re.fullmatch(pattern, link):
+            branch, name, line = found.groups()
+            file = ROOT / unquote(name)
+            if branch != BRANCH or not file.exists():
+                yield f"{path.name}: not in the repository: {link}"
+            elif line and int(line) > len(file.read_text(encoding="utf-8").splitlines()):
+                yield f"{path.name}: no such line: {link}"
+
+
+def faults_of_launch_buttons(site):
+    """A button opens a notebook that is there."""
+    for path, link in site.links(external=True):
+        found = re.search(rf"colab\S*/blob/{BRANCH}/(\S+)|mybinder\S*/tree/([^&\s]+)", unquote(link))
+        if found and not (ROOT / (found[1] or found[2])).is_file():
+            yield f"{path.name}: no notebook: {link}"
+
+
+RULES = {
+    faults_inside: ["gone.html", "#gone", "other.html#gone", "%20gone.html", "other.html#twice"],
+    faults_of_sources: ["chapters/01.ipynb", "glossary.md"],
+    faults_outside: ["http://arxiv.org/abs/1", "https://arxiv.org/a b", "https://arxiv.example/abs/1"],
+    faults_of_repository: [
+        f"{REPOSITORY}/blob/{BRANCH}/gone.py",
+        f"{REPOSITORY}/blob/gone/README.md",
+        f"{REPOSITORY}/blob/{BRANCH}/README.md#L99999",
+    ],
+    faults_of_launch_buttons: [
+        f"https://colab.research.google.com/github/a/b/blob/{BRANCH}/chapters/gone.ipynb",
+        f"https://mybinder.org/v2/gh/a/b/{BRANCH}?urlpath=lab/tree/chapters/gone.ipynb",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def site():
+    if not (SITE / "index.html").exists():
+        pytest.fail("the website is not built: make book")
+    return read_site(SITE)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_website_keeps_to_the_rule(site, rule):
+    assert sorted(set(rule(site))) == []
+
+
+@pytest.mark.parametrize(("rule", "link"), [(rule, link) for rule, links in RULES.items() for link in links])
+def test_the_rule_finds_its_fault(tmp_path, rule, link):
+    (tmp_path / "index.html").write_text(f'<a href="{link}">', encoding="utf-8")
+    (tmp_path / "other.html").write_text('<p id="there"><p id="twice"><p id="twice">', encoding="utf-8")
+    assert list(rule(read_site(tmp_path))) != []
+
+
+def test_good_links_are_no_fault(tmp_path):
+    links = ["other.html#there", "other.html?q=1", f"{REPOSITORY}/blob/{BRANCH}/README.md#L1", "#top"]
+    text = "".join(f'<a href="{link}">' for link in links)
+    (tmp_path / "index.html").write_text(f'<p id="top">{text}', encoding="utf-8")
+    (tmp_path / "other.html").write_text('<p id="there">', encoding="utf-8")
+    site = read_site(tmp_path)
+    assert [fault for rule in RULES for fault in rule(site)] == []
