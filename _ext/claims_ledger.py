@@ -1,7 +1,8 @@
 """The claims ledger: marks in the prose and the table they lead to, read from the chapters' stored outputs.
 
 - ``{claim}`the-id` `` behind a sentence becomes a small mark that links to its row in the ledger.
-- ``{claims-ledger}`` becomes the ledger: what holds, chapter by chapter, and the folklore that does not.
+- ``{claims-ledger}`` becomes the ledger: how many there are, the folklore that does not hold, and what holds,
+  chapter by chapter, each with its verdict, what was measured, and who said it first.
 
 A mark without a measurement, a measurement without a mark, and an id used twice are warnings,
 which fail the build.
@@ -24,7 +25,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 
-from glassformer.claims import Claim, parse_line
+from glassformer.claims import Claim, Verdict, parse_line
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,20 @@ class Chapter(NamedTuple):
     docname: str
     title: str
     claims: tuple[Claim, ...]
+
+    @property
+    def number(self) -> int:
+        """Its number, which its file begins with."""
+        return int(self.docname.split("/")[1].split("_")[0])
+
+    @property
+    def name(self) -> str:
+        """Its number and its title."""
+        return f"{self.number}. {self.title}"
+
+    def with_verdict(self, verdict: Verdict) -> list[Claim]:
+        """Its claims that hold, or those that do not."""
+        return [claim for claim in self.claims if claim.verdict == verdict]
 
 
 def read_chapter(path: Path, source_dir: Path) -> Chapter:
@@ -109,7 +124,7 @@ class ClaimMark(SphinxRole):
     """The mark behind a sentence that was measured."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Set the mark, and an anchor for the ledger's way back at the first one of an id."""
+        """Set the mark, and an anchor for the ledger's way back at a chapter's first one of an id."""
         domain = self.env.get_domain(ClaimsDomain.name)
         assert isinstance(domain, ClaimsDomain)
         claim = domain.claims.get(self.text)
@@ -120,7 +135,8 @@ class ClaimMark(SphinxRole):
         mark += nodes.inline("", _verdict_mark(claim))
         mark += nodes.inline("", f" measured: {claim.measured}", classes=["visually-hidden"])
         link = _reference("row", claim.id, mark)
-        if claim.id not in domain.data["marks"]:
+        in_chapter = self.env.docname.startswith("chapters/")
+        if in_chapter and claim.id not in domain.data["marks"]:
             domain.data["marks"][claim.id] = self.env.docname
             anchor = nodes.target(ids=[f"mark-{claim.id}"], names=[f"mark-{claim.id}"])
             self.inliner.document.note_explicit_target(anchor)
@@ -129,55 +145,89 @@ class ClaimMark(SphinxRole):
 
 
 class ClaimsLedger(SphinxDirective):
-    """All claims of the book in tables: refuted folklore first, then chapter by chapter."""
+    """All claims of the book in tables: a summary, refuted folklore, then chapter by chapter."""
 
     def run(self) -> list[nodes.Node]:
-        """Build one section a table."""
+        """Build the summary and one section a table."""
         domain = self.env.get_domain(ClaimsDomain.name)
         assert isinstance(domain, ClaimsDomain)
         domain.data["ledger"] = self.env.docname
-        everything = [(claim, chapter.title) for chapter in domain.chapters for claim in chapter.claims]
-        for id, count in Counter(claim.id for claim, _ in everything).items():
+        everything = [claim.id for chapter in domain.chapters for claim in chapter.claims]
+        for id, count in Counter(everything).items():
             if count > 1:
                 logger.warning("the claim %r is made more than once", id, location=self.get_location())
         refuted = [
-            (claim, f"{title} ({claim.source})" if claim.source else title)
-            for claim, title in everything
-            if claim.verdict == "does not hold"
+            _row(claim, _link_to(chapter), nodes.Text(f" ({claim.source})" if claim.source else ""))
+            for chapter in domain.chapters
+            for claim in chapter.with_verdict("does not hold")
         ]
-        sections = [self._section("Often said, and not so", "Chapter", refuted)]
-        for chapter in domain.chapters:
-            kept = [
-                (claim, claim.source or "this book") for claim in chapter.claims if claim.verdict == "holds"
-            ]
-            sections.append(self._section(chapter.title, "Source", kept))
-        return [section for section in sections if section is not None]
+        held = {
+            chapter: self._section(
+                chapter.name,
+                "Source",
+                [
+                    _row(claim, nodes.Text(claim.source or "this book"))
+                    for claim in chapter.with_verdict("holds")
+                ],
+            )
+            for chapter in domain.chapters
+        }
+        sections = [self._section("Often said, and not so", "Chapter", refuted), *held.values()]
+        return [*_summary(held), *(section for section in sections if section is not None)]
 
-    def _section(self, title: str, origin: str, claims: list[tuple[Claim, str]]) -> nodes.section | None:
-        """Build a section from claims, each with what stands in its last column, headed `origin`."""
-        if not claims:
+    def _section(self, title: str, origin: str, rows: list[nodes.row]) -> nodes.section | None:
+        """Build a section from rows, the last column of which is headed `origin`."""
+        if not rows:
             return None
-        section = nodes.section("", nodes.title("", title), _table(origin, claims))
+        heads = ("What was claimed", "What was measured", origin)
+        section = nodes.section(
+            "", nodes.title("", title), _table(["claims-ledger", "stacked"], heads, (5, 4, 2), rows)
+        )
         section["names"] = [nodes.fully_normalize_name(title)]
         self.state.document.note_implicit_target(section, section)
         return section
 
 
-def _table(origin: str, claims: list[tuple[Claim, str]]) -> nodes.table:
-    columns = ("What was claimed", "What was measured", origin)
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (5, 4, 2)), cols=len(columns))
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", name)) for name in columns)))
-    group += nodes.tbody("", *(_row(claim, text) for claim, text in claims))
-    return nodes.table("", group, classes=["claims-ledger"])
+def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
+    """Count the claims in a sentence, and by chapter in a table that leads to the sections."""
+    kept, refuted = (
+        [len(chapter.with_verdict(verdict)) for chapter in held] for verdict in ("holds", "does not hold")
+    )
+    text = f"{sum(kept) + sum(refuted)} sentences were measured: {sum(kept)} hold, {sum(refuted)} do not."
+    rows = []
+    for (chapter, section), holds, fails in zip(held.items(), kept, refuted, strict=True):
+        name = nodes.inline("", chapter.name)
+        link = (
+            name if section is None else nodes.reference("", "", name, refid=section["ids"][0], internal=True)
+        )
+        cells = (link, nodes.Text(str(holds)), nodes.Text(str(fails)))
+        rows.append(nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells)))
+    heads = ("Chapter", "✔ holds", "✘ does not hold")
+    return [nodes.paragraph("", text), _table(["claims-summary"], heads, (6, 2, 2), rows)]
 
 
-def _row(claim: Claim, origin: str) -> nodes.row:
+def _table(
+    classes: list[str], heads: tuple[str, ...], widths: tuple[int, ...], rows: Iterable[nodes.row]
+) -> nodes.table:
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(heads))
+    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
+    group += nodes.tbody("", *rows)
+    return nodes.table("", group, classes=classes)
+
+
+def _row(claim: Claim, *origin: nodes.Node) -> nodes.row:
     back = _reference("mark", claim.id, nodes.inline("", claim.statement))
     mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
-    statement = nodes.paragraph("", "", mark, back)
-    measured, last = (nodes.paragraph("", text) for text in (claim.measured, origin))
-    cells = [nodes.entry("", cell) for cell in (statement, measured, last)]
+    mark += nodes.inline("", f"{claim.verdict}: ", classes=["visually-hidden"])
+    statement, last = nodes.paragraph("", "", mark, back), nodes.paragraph("", "", *origin)
+    cells = [nodes.entry("", cell) for cell in (statement, nodes.paragraph("", claim.measured), last)]
     return nodes.row("", *cells, ids=[f"row-{claim.id}"], classes=[claim.verdict.replace(" ", "-")])
+
+
+def _link_to(chapter: Chapter) -> pending_xref:
+    name = nodes.inline("", f"chapter {chapter.number}")
+    target = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{chapter.docname}"}
+    return pending_xref("", name, **target, refexplicit=True, refwarn=True)
 
 
 def _verdict_mark(claim: Claim) -> str:
