@@ -79,7 +79,8 @@ site-tests: .venv/installed ## Open every page of the built website in Chromium
 .PHONY: execute
 execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
 	$(NBCONVERT) --execute --ExecutePreprocessor.record_timing=False $(NOTEBOOKS)
-	$(NBCONVERT) --ClearMetadataPreprocessor.enabled=True --ClearMetadataPreprocessor.clear_cell_metadata=False \
+	$(NBCONVERT) --CoalesceStreamsPreprocessor.enabled=True --ClearMetadataPreprocessor.enabled=True \
+	  --ClearMetadataPreprocessor.clear_cell_metadata=False \
 	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec $(NOTEBOOKS)
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
