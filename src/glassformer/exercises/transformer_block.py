@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray as Array
 
-from glassformer.exercises.checking import Slip, check
+from glassformer.exercises.checking import check
 from glassformer.exercises.judging import Answer, compare, compare_number
 from glassformer.reference.attention import scaled_dot_product_attention
 from glassformer.reference.layers import layer_norm, layer_norm_backward
-from glassformer.reference.masks import causal_mask
 
 _RNG = np.random.default_rng(8)
 _WORDS = _RNG.standard_normal((5, 4))
@@ -203,50 +202,6 @@ def check_row_spread(attempt: Any) -> None:
             0.2: "without the division by 1 − p the kept weights do not make up for the dropped",
         },
         lambda value: f"not {value:g}: add the variances of four weights, each 0 or 0.25 / 0.8",
-    )
-
-
-@check
-def check_moved_words(attempt: Answer) -> None:
-    """Judge ``moved_words(f, x, place)``: which results move when the word at a place is edited."""
-
-    def look(x: Array, attn_mask: Array | None = None) -> Array:
-        return scaled_dot_product_attention(x, x, x, attn_mask)[0]
-
-    functions: dict[str, Callable[[Array], Array]] = {
-        "a cut at zero": lambda x: np.maximum(0, x) + x,
-        "attention": look,
-        "causal attention": lambda x: look(x, causal_mask(len(x))),
-        "a function that looks at the first word only": lambda x: x[:1].repeat(len(x), axis=0),
-    }
-
-    def places(name: str, place: int) -> Array:
-        moved = np.asarray(attempt(functions[name], _WORDS.copy(), place))
-        if moved.dtype.kind == "b" and moved.shape != (len(_WORDS),):
-            raise Slip(
-                f"one answer for each word is wanted, got shape {moved.shape}: join the numbers of a word"
-            )
-        return np.flatnonzero(moved) if moved.dtype.kind == "b" else np.sort(moved)
-
-    def edited(name: str, place: int) -> Array:
-        x = _WORDS.copy()
-        x[place] += 1
-        return functions[name](x) != functions[name](_WORDS)
-
-    compare(
-        places,
-        lambda name, place: np.flatnonzero(edited(name, place).any(axis=-1)),
-        {
-            "only the edited word: run the function twice and compare": lambda name, place: np.array([place]),
-            "every word: compare the results word by word": lambda name, place: np.arange(len(_WORDS)),
-            "those are the words that did not move": (
-                lambda name, place: np.flatnonzero(~edited(name, place).any(axis=-1))
-            ),
-            "those are columns: a word is a row": (
-                lambda name, place: np.flatnonzero(edited(name, place).any(axis=0))
-            ),
-        },
-        [(name, place) for name in functions for place in (0, 2)],
     )
 
 
