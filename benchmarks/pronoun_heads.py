@@ -70,13 +70,13 @@ class Translator:
 
     @torch.no_grad()
     def right_pronouns(self, examples: Sequence[Example]) -> float:
-        """Share of pronouns that are right, given the right words before each."""
+        """Share of sentences in which the right pronoun scores above the other, given the words before it."""
         source_ids, target_ids = self.ids(examples)
-        given_ids, wanted_ids = shift(target_ids)
-        told = self.model(source_ids, given_ids).argmax(-1)
-        rows = torch.arange(len(examples))
-        places = torch.tensor([example.target_pronoun_position for example in examples])
-        return float((told[rows, places] == wanted_ids[rows, places]).float().mean())
+        logits = self.model(source_ids, shift(target_ids)[0]).cpu().numpy()
+        il, elle = self.french.encode(("il", "elle"))
+        told = logits[np.arange(len(examples)), [example.target_pronoun_position for example in examples]]
+        prefers_il = told[:, il] > told[:, elle]
+        return float(np.mean(prefers_il == np.array([example.pronoun == "il" for example in examples])))
 
     @torch.no_grad()
     def weights(self, examples: Sequence[Example]) -> dict[str, Array]:
@@ -110,30 +110,38 @@ def exchange_other_noun(example: Example) -> Iterator[Example]:
             yield replace(example, **{role: noun})
 
 
-def looks_at_antecedent(weights: Array, examples: Sequence[Example], queries: Sequence[int]) -> Array:
+def looks_at_antecedent(
+    weights: Array, queries: Sequence[int], antecedents: Sequence[int], distractors: Sequence[int]
+) -> Array:
     """Whether each head gives the noun that is meant more weight than the other: sentence, head."""
-    rows = np.arange(len(examples))[:, None]
+    rows = np.arange(len(queries))[:, None]
     heads = np.arange(weights.shape[1])[None]
 
     def on(keys: Sequence[int]) -> Array:
         return weights[rows, heads, np.asarray(queries)[:, None], np.asarray(keys)[:, None]]
 
-    return on([e.antecedent_position for e in examples]) > on([e.distractor_position for e in examples])
+    return on(antecedents) > on(distractors)
 
 
 def questioned_heads(translator: Translator, examples: Sequence[Example]) -> tuple[list[str], Array]:
-    """Names of the heads that read "it" or write the pronoun, and where they look: sentence, head."""
-    places = {
-        "encoder": ("self_attention", [e.source_pronoun_position for e in examples]),
-        "decoder": ("cross_attention", [e.target_pronoun_position for e in examples]),
-    }
+    """Names of the heads that read "it" or write the pronoun, and where they look: sentence, head.
+
+    From "it" and from where the pronoun is written the English nouns are looked at; from there the decoder
+    also looks at the French ones, which stand one place further right, behind the start.
+    """
+    it = [example.source_pronoun_position for example in examples]
+    pronoun = [example.target_pronoun_position for example in examples]
+    english = [e.antecedent_position for e in examples], [e.distractor_position for e in examples]
+    french = (
+        [1 + e.target.index(e.antecedent.french) for e in examples],
+        [1 + e.target.index(e.distractor.french) for e in examples],
+    )
     names, looks = [], []
     for name, weights in translator.weights(examples).items():
-        stack = name.split(".")[0]
-        kind, queries = places[stack]
-        if name.endswith(kind):
-            looks.append(looks_at_antecedent(weights, examples, queries))
-            names += [f"{name}.{head}" for head in range(weights.shape[1])]
+        queries = it if name.startswith("encoder") else pronoun
+        nouns = french if name.startswith("decoder") and name.endswith("self_attention") else english
+        looks.append(looks_at_antecedent(weights, queries, *nouns))
+        names += [f"{name}.{head}" for head in range(weights.shape[1])]
     return names, np.concatenate(looks, axis=1)
 
 
@@ -177,7 +185,11 @@ def exchanged(
 
 
 def ablated(translator: Translator, examples: Sequence[Example]) -> dict[str, dict[str, float]]:
-    """Share of right pronouns with each head switched off, and with all of an attention."""
+    """Share of right pronouns with each head switched off, and with all of an attention.
+
+    Only sentences count whose nouns differ in gender: in the others the pronoun is right whichever is meant.
+    """
+    telling = [example for example in examples if example.subject.gender != example.object.gender]
     shares: dict[str, dict[str, float]] = {}
     for name, attention in find_attentions(translator.model).items():
         shares[name] = {}
@@ -185,7 +197,7 @@ def ablated(translator: Translator, examples: Sequence[Example]) -> dict[str, di
         switched_off = {str(number): [number] for number in numbers} | {"all": list(numbers)}
         for key, heads in switched_off.items():
             with ablate_heads(translator.model, {name: heads}):
-                shares[name][key] = round(translator.right_pronouns(examples), 4)
+                shares[name][key] = round(translator.right_pronouns(telling), 4)
     return shares
 
 
