@@ -49,7 +49,7 @@ class Visit:
 @pytest.fixture(params=LOOKS)
 def open_page(new_context, request):
     scheme, viewport = LOOKS[request.param]
-    context = new_context(color_scheme=scheme, viewport=viewport)
+    context = new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
     return lambda address: Visit(context.new_page(), address)
 
 
