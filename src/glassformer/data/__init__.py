@@ -1,1 +1,1 @@
-"""Sentences the project makes itself, and the way from words to arrays of ids."""
+"""Sentences, our own and those of real corpora, and the way from words to arrays of ids."""

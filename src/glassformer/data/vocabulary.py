@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 from glassformer.validation import require_ids
 
 PAD_ID, START_ID, END_ID = 0, 1, 2
-_MARKS = ("<pad>", "<start>", "<end>")
+MARKS = ("<pad>", "<start>", "<end>")
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Vocabulary:
     words: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        counts = Counter((*_MARKS, *self.words))
+        counts = Counter((*MARKS, *self.words))
         if repeated := [word for word, count in counts.items() if count > 1]:
             raise ValueError(
-                f"words must differ from each other and from {', '.join(_MARKS)}, got {repeated} twice"
+                f"words must differ from each other and from {', '.join(MARKS)}, got {repeated} twice"
             )
 
     @classmethod
@@ -44,11 +44,11 @@ class Vocabulary:
 
     def __len__(self) -> int:
         """Count the ids: the words and the three marks."""
-        return len(_MARKS) + len(self.words)
+        return len(MARKS) + len(self.words)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
-        return {word: id for id, word in enumerate(self.words, start=len(_MARKS))}
+        return {word: id for id, word in enumerate(self.words, start=len(MARKS))}
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """Return the id of each word, so that positions in the sentence stay what they are.
@@ -72,7 +72,7 @@ class Vocabulary:
             return ()
         require_ids("ids", array, len(self))
         kept = array[: np.argmax(array == END_ID)] if END_ID in array else array
-        return tuple(self.words[id - len(_MARKS)] for id in kept.tolist() if id >= len(_MARKS))
+        return tuple(self.words[id - len(MARKS)] for id in kept.tolist() if id >= len(MARKS))
 
     def batch(self, sentences: Sequence[Iterable[str]], *, marked: bool = False) -> Int[Array, "batch time"]:
         """Stack sentences into one array of ids, the short ones filled up with `PAD_ID`.

@@ -1,0 +1,277 @@
+import gzip
+import hashlib
+import json
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.data.corpora import (
+    Sentences,
+    load_corpus,
+    plain_apostrophes,
+    sentence_key,
+    split_pairs,
+    tidy,
+)
+from glassformer.data.downloads import DataFileError, PinnedFile
+from glassformer.data.sources import Source
+
+DATA = os.environ.get("GLASSFORMER_DATA")
+MOSES = Path(DATA or "absent") / "multi30k_tok"
+needs_data = pytest.mark.skipif(not DATA, reason="GLASSFORMER_DATA names no folder with the corpora")
+needs_moses_references = pytest.mark.skipif(
+    not MOSES.is_dir(), reason="GLASSFORMER_DATA names no folder with multi30k_tok, the tokenised references"
+)
+
+ENGLISH = [f"There are {number} of us{mark}" for number in range(11) for mark in ".!?"]
+PAIRS = st.lists(st.tuples(st.sampled_from(ENGLISH), st.text("xyz é", min_size=1, max_size=5)), max_size=41)
+NUM_TEST, NUM_VALIDATION = 5, 3
+
+
+@pytest.fixture(autouse=True)
+def _no_data_from_outside(monkeypatch):
+    monkeypatch.delenv("GLASSFORMER_DATA", raising=False)
+
+
+def pairs_of(sentences):
+    return list(zip(*sentences.pairs(), strict=True))
+
+
+def keys_of(sentences):
+    return {sentence_key(source) for source in sentences.sources}
+
+
+def test_pairs_are_every_source_with_each_of_its_references():
+    sentences = Sentences(("Run!", "Wait."), (("Cours !", "Courez !"), ("Attends.",)))
+    assert sentences.pairs() == (["Run!", "Run!", "Wait."], ["Cours !", "Courez !", "Attends."])
+
+
+def test_no_sentences_are_no_pairs():
+    assert Sentences((), ()).pairs() == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "tidied"),
+    [
+        ("Cours\u202f!", "Cours !"),
+        ("«\u00a0Oui\u2009»", "« Oui »"),
+        ("  a\t b \n", "a b"),
+        ("e\u0301te\u0301", "été"),
+        ("l’eau", "l’eau"),
+        ("", ""),
+    ],
+)
+def test_tidy_text_has_plain_spaces_and_composed_accents_and_all_else_as_it_was(text, tidied):
+    assert tidy(text) == tidied
+
+
+@given(st.text())
+def test_tidying_twice_is_tidying_once(text):
+    assert tidy(tidy(text)) == tidy(text)
+    assert tidy(text).split(" ") == unicodedata.normalize("NFC", text).split() or not text.strip()
+
+
+def test_apostrophes_become_plain():
+    assert plain_apostrophes("L’eau d'Aix") == "L'eau d'Aix"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "key"),
+    [
+        ("Stop!", "stop"),
+        ("STOP.", "stop"),
+        ("It's 8 o’clock.", "its8oclock"),
+        ("ﬁne ²", "fine2"),
+        ("Straße", "strasse"),
+        ("?!", ""),
+    ],
+)
+def test_a_key_holds_letters_and_digits_without_case(sentence, key):
+    assert sentence_key(sentence) == key
+
+
+def split(pairs, seed=7):
+    # so that there are always enough
+    more = [(f"More {number}", "z") for number in range(13)]
+    return split_pairs([*pairs, *more], num_test=NUM_TEST, num_validation=NUM_VALIDATION, seed=seed)
+
+
+@given(PAIRS)
+def test_no_key_is_in_two_splits_and_each_is_in_one(pairs):
+    train, validation, test = (keys_of(sentences) for sentences in split(pairs))
+    assert not train & validation
+    assert not train & test
+    assert not validation & test
+    assert train | validation | test == {sentence_key(source) for source, _ in pairs} | {
+        f"more{number}" for number in range(13)
+    }
+
+
+@given(PAIRS)
+def test_train_holds_every_pair_of_its_keys_once(pairs):
+    train, *_ = split(pairs)
+    keys = keys_of(train)
+    kept = [pair for pair in pairs_of(train) if not pair[0].startswith("More")]
+    assert len(set(kept)) == len(kept)
+    assert set(kept) == {pair for pair in pairs if sentence_key(pair[0]) in keys}
+    assert len(set(train.sources)) == len(train.sources)
+
+
+@given(PAIRS)
+def test_test_and_validation_hold_one_source_a_key_with_every_translation_of_the_key(pairs):
+    _, *held_out = split(pairs)
+    for sentences, size in zip(held_out, (NUM_VALIDATION, NUM_TEST), strict=True):
+        assert len(sentences.sources) == len(sentences.references) == len(keys_of(sentences)) == size
+        for source, references in zip(*sentences, strict=True):
+            if not source.startswith("More"):
+                same_key = [pair for pair in pairs if sentence_key(pair[0]) == sentence_key(source)]
+                assert set(references) == {target for _, target in same_key}
+                assert len(set(references)) == len(references)
+                times = [sum(other == pair[0] for other, _ in set(same_key)) for pair in same_key]
+                assert sum(other == source for other, _ in set(same_key)) == max(times)
+
+
+@given(PAIRS, st.randoms(use_true_random=False))
+def test_which_keys_are_drawn_does_not_depend_on_the_order_of_the_pairs(pairs, rng):
+    shuffled = rng.sample(pairs, len(pairs))
+    for before, after in zip(split(pairs), split(shuffled), strict=True):
+        assert keys_of(before) == keys_of(after)
+
+
+def test_a_seed_draws_the_same_sentences_for_ever_and_another_draws_others():
+    pairs = [(letter, letter.upper()) for letter in "abcdefghijklm"]
+    _, validation, test = split_pairs(pairs, num_test=3, num_validation=2, seed=1)
+    by_hand = sorted("abcdefghijklm", key=lambda key: hashlib.sha256(f"1:{key}".encode()).hexdigest())
+    assert test.sources == tuple(by_hand[:3]) == ("i", "d", "g")
+    assert validation.sources == tuple(by_hand[3:5])
+    assert split_pairs(pairs, num_test=3, num_validation=2, seed=2)[2].sources != test.sources
+
+
+def test_the_draw_is_fair():
+    pairs = [(f"{number}", "x") for number in range(1009)]
+    drawn = [
+        int(source)
+        for seed in range(23)
+        for source in split_pairs(pairs, num_test=101, num_validation=1, seed=seed)[2].sources
+    ]
+    assert sum(drawn) / len(drawn) == pytest.approx(504, abs=4 * 291 / len(drawn) ** 0.5)
+    assert len(set(drawn)) > 870  # 1009 x (1 - 0.9 ** 23) = 919
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"num_test": 0, "num_validation": 1}, r"num_test must be .* at least 1, got 0"),
+        ({"num_test": 1, "num_validation": 0}, r"num_validation must be .* at least 1, got 0"),
+        ({"num_test": 2, "num_validation": 1}, r"pairs must hold more than .* \(3\) .*, got 3"),
+    ],
+)
+def test_too_few_sentences_or_none_asked_for_is_an_error(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        split_pairs([("a", "x"), ("b", "y"), ("b!", "y"), ("c", "z")], seed=1, **sizes)
+
+
+def source_of(folder, texts):
+    """Write made-up files and pin them."""
+    files = []
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / f"{path}.gz").write_bytes(gzip.compress(text.encode()))
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        files.append(PinnedFile(path, sha256, ("http://127.0.0.1:9/absent",)))
+    return Source("free", "made up", tuple(files))
+
+
+def test_tatoeba_is_split_by_its_english_sentences_and_made_tidy(tmp_path):
+    lines = [f"It’s\u00a0{number}.\tC’est\u202f{number} !" for number in range(3511)]
+    lines += ["IT'S 7!\tC'est 7.", "It's 7.\tC'est 7 !"]
+    sources = {"tatoeba-en-fr": source_of(tmp_path, {"tatoeba_en_fr/fra.txt": "\n".join(lines) + "\n"})}
+    corpus = load_corpus("tatoeba-en-fr", folder=tmp_path, sources=sources)
+    test, validation = corpus.tests["test"], corpus.validation
+    assert (len(test.sources), len(validation.sources), len(corpus.train.sources)) in [
+        (2500, 1000, 11),
+        (2500, 1000, 12),  # if "It's 7." and "IT'S 7!" are in train, they are two sources
+    ]
+    assert list(corpus.tests) == ["test"]
+    assert (corpus.name, corpus.licence) == ("tatoeba-en-fr", "free")
+    assert (corpus.source_language, corpus.target_language) == ("en", "fr")
+    together = dict(pairs_of(corpus.train) + pairs_of(validation) + pairs_of(test))
+    assert together["It's 23."] == "C'est 23 !"
+    everything = [pair for part in (corpus.train, validation, test) for pair in pairs_of(part)]
+    assert len(everything) == 3512
+
+
+def test_multi30k_has_the_published_splits_with_line_beside_line(tmp_path):
+    splits = {"train": 7, "val": 5} | {f"test_{year}": 3 for year in ("2016_flickr", "2017_flickr")}
+    splits |= {"test_2017_mscoco": 2, "test_2018_flickr": 11}
+    texts = {
+        f"multi30k/{split}.{language}": "".join(
+            f"{split}\u00a0 l’{language} {line} \n" for line in range(size)
+        )
+        for split, size in splits.items()
+        for language in ("en", "de")
+    }
+    sources = {"multi30k-en-de": source_of(tmp_path, texts)}
+    corpus = load_corpus("multi30k-en-de", folder=tmp_path, sources=sources)
+    assert pairs_of(corpus.train) == [(f"train l’en {line}", f"train l’de {line}") for line in range(7)]
+    assert pairs_of(corpus.validation) == [(f"val l’en {line}", f"val l’de {line}") for line in range(5)]
+    sizes = {name: len(sentences.sources) for name, sentences in corpus.tests.items()}
+    assert sizes == {"test2016": 3, "test2017": 3, "mscoco2017": 2, "test2018": 11}
+    assert corpus.tests["mscoco2017"].references[1] == ("test_2017_mscoco l’de 1",)
+    assert (corpus.source_language, corpus.target_language) == ("en", "de")
+
+
+def test_the_terms_are_said_before_anything_is_downloaded(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "*")
+    sources = {"tatoeba-en-fr": source_of(tmp_path, {"tatoeba_en_fr/fra.txt": "a\tb\n"})}
+    with pytest.raises(DataFileError, match=r"fra.txt could not be downloaded"):
+        load_corpus("tatoeba-en-fr", cache=tmp_path / "cache", sources=sources)
+    assert capsys.readouterr().err.startswith("tatoeba-en-fr: free. made up.\n")
+
+
+def test_a_corpus_that_there_is_not_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match=r"name must be one of 'tatoeba-en-fr', .*, got 'tatoeba'"):
+        load_corpus("tatoeba")
+
+
+@needs_data
+def test_the_splits_of_tatoeba_are_what_every_score_was_measured_on():
+    corpus = load_corpus("tatoeba-en-fr", folder=DATA)
+    test, validation = corpus.tests["test"], corpus.validation
+    assert [len(part.sources) for part in (corpus.train, validation, test)] == [113_327, 1_000, 2_500]
+    assert [len(pairs_of(part)) for part in (corpus.train, validation, test)] == [161_988, 1_433, 3_512]
+    assert not keys_of(corpus.train) & (keys_of(validation) | keys_of(test))
+    digests = [
+        hashlib.sha256(json.dumps(part).encode()).hexdigest()[:16]
+        for part in (corpus.train, validation, test)
+    ]
+    assert digests == ["e93014187b16b646", "33c63281a6a74f40", "72ec191cd995c826"]
+
+
+@needs_data
+@pytest.mark.parametrize("target_language", ["de", "fr"])
+def test_the_splits_of_multi30k_are_the_published_ones(target_language):
+    corpus = load_corpus(f"multi30k-en-{target_language}", folder=DATA)
+    assert len(pairs_of(corpus.train)) == 29_000
+    assert len(pairs_of(corpus.validation)) == 1_014
+    sizes = {name: len(pairs_of(sentences)) for name, sentences in corpus.tests.items()}
+    assert sizes == {"test2016": 1_000, "test2017": 1_000, "mscoco2017": 461, "test2018": 1_071}
+    assert all(source and target for source, target in pairs_of(corpus.train))
+
+
+@needs_moses_references
+@pytest.mark.parametrize("target_language", ["de", "fr"])
+@pytest.mark.parametrize("year", [2016, 2017])
+def test_tidying_leaves_what_published_scores_of_multi30k_see(target_language, year):
+    sacremoses = pytest.importorskip("sacremoses")
+    normalise = sacremoses.MosesPunctNormalizer(target_language).normalize
+    tokenize = sacremoses.MosesTokenizer(target_language).tokenize
+    test = load_corpus(f"multi30k-en-{target_language}", folder=DATA).tests[f"test{year}"]
+    # The line's end is part of what Moses' rules match.
+    got = [tokenize(normalise(f"{target.lower()}\n"), return_str=True) for (target,) in test.references]
+    official = (MOSES / f"test_{year}_flickr.lc.norm.tok.{target_language}").read_text("utf-8")
+    assert got == official.removesuffix("\n").split("\n")
