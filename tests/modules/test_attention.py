@@ -11,6 +11,7 @@ from torch.testing import assert_close
 
 from glassformer.modules.attention import (
     MultiHeadAttention,
+    Past,
     attention_weights,
     fused_attention,
     merge_heads,
@@ -361,3 +362,54 @@ def test_multi_head_attention_names_bad_input():
             call(x, x, x, torch.ones(2, 5, 5) > 0)
         with pytest.raises(ValueError, match=r"query must hold floating-point numbers, got torch\.int64"):
             call(x.long(), x, x)
+
+
+def remember_everything():
+    """Keep keys and values in a list: the simplest memory there is."""
+    keys, values = [], []
+
+    def remember(key, value):
+        keys.append(key)
+        values.append(value)
+        return torch.cat(keys, dim=-2), torch.cat(values, dim=-2)
+
+    return remember
+
+
+@pytest.mark.parametrize("positions", [None, RotaryPositions(), LinearBiasPositions()])
+def test_attending_step_by_step_is_attending_all_at_once(positions, device):
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(12, 3, positions=positions).to(device)
+    x = torch.randn(2, 7, 12, device=device)
+    expected = attention.attend(x, x, x, causal_mask(7, device))
+    remember, places = remember_everything(), torch.arange(7, device=device)
+    steps = [
+        attention.attend_next(
+            x[:, [place]], Past(remember, places[[place]], places[: place + 1], attn_mask=None)
+        )
+        for place in range(7)
+    ]
+    assert_close(torch.cat(steps, dim=1), expected)
+
+
+@pytest.mark.parametrize("positions", [None, RotaryPositions(), LinearBiasPositions()])
+def test_rivals_for_a_place_do_not_see_each_other(positions):
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(12, 3, positions=positions)
+    before, rivals = torch.randn(2, 1, 12), torch.randn(2, 5, 12)
+    remember, places = remember_everything(), torch.tensor([0, 1, 1, 1, 1, 1])
+    attention.attend_next(before, Past(remember, places[:1], places[:1], attn_mask=None))
+    first_and_oneself = torch.cat([torch.ones(5, 1), torch.eye(5)], dim=1).bool().expand(2, 1, 5, 6)
+    together = attention.attend_next(rivals, Past(remember, places[1:2], places, first_and_oneself))
+    for number in range(5):
+        x = torch.cat([before, rivals[:, [number]]], dim=1)
+        assert_close(together[:, number], attention.attend(x, x, x, causal_mask(2))[:, 1])
+
+
+def test_projected_once_the_memory_is_attended_to_as_itself():
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(12, 3)
+    query, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
+    attn_mask = (torch.arange(7) < torch.tensor([[7], [3]]))[:, None, None]
+    expected = attention.attend(query, memory, memory, attn_mask)
+    assert_close(attention.attend_projected(query, *attention.project_memory(memory), attn_mask), expected)

@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -24,6 +22,7 @@ sizes = st.integers(1, 7)
 batches = st.lists(st.integers(1, 3), max_size=2).map(tuple)
 seeds = st.integers(0, 2**32 - 1)
 few = settings(max_examples=30)
+either_reading = pytest.mark.parametrize("reading", [{}, {"bidirectional": True, "d_model": 14}])
 either_translator = pytest.mark.parametrize("kind", [FixedContextTranslator, AdditiveAttentionTranslator])
 
 
@@ -154,9 +153,12 @@ def test_half_precision_is_near_full_precision(dtype, device, generator):
 
 
 def make_translator(kind, **overrides):
-    config = RecurrentConfig(
-        source_vocabulary_size=SOURCE_SIZE, target_vocabulary_size=TARGET_SIZE, d_model=D_MODEL, **overrides
-    )
+    sizes = {
+        "source_vocabulary_size": SOURCE_SIZE,
+        "target_vocabulary_size": TARGET_SIZE,
+        "d_model": D_MODEL,
+    }
+    config = RecurrentConfig(**(sizes | overrides))
     return kind(config, generator=torch.Generator().manual_seed(0)).eval()
 
 
@@ -169,9 +171,10 @@ def ids(generator):
 
 
 @either_translator
+@either_reading
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_the_device_and_every_parameter_take_part(kind, num_layers, device, ids):
-    model = make_translator(kind, num_layers=num_layers).to(device).train()
+def test_the_device_and_every_parameter_take_part(kind, reading, num_layers, device, ids):
+    model = make_translator(kind, num_layers=num_layers, **reading).to(device).train()
     logits = model(*(one.to(device) for one in ids))
     logits.square().sum().backward()
     assert logits.shape == (BATCH, TARGET, TARGET_SIZE)
@@ -180,9 +183,10 @@ def test_the_device_and_every_parameter_take_part(kind, num_layers, device, ids)
 
 
 @either_translator
+@either_reading
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_padding_cannot_matter(kind, num_layers, ids):
-    model = make_translator(kind, num_layers=num_layers)
+def test_padding_cannot_matter(kind, reading, num_layers, ids):
+    model = make_translator(kind, num_layers=num_layers, **reading)
     source_ids, target_ids = ids
     alone = model(source_ids[:1, :3], target_ids[:1])
     source_ids[0, 3:] = PAD
@@ -191,8 +195,9 @@ def test_padding_cannot_matter(kind, num_layers, ids):
 
 
 @either_translator
-def test_what_comes_later_cannot_matter_and_what_came_before_does(kind, ids):
-    model = make_translator(kind)
+@either_reading
+def test_what_comes_later_cannot_matter_and_what_came_before_does(kind, reading, ids):
+    model = make_translator(kind, **reading)
     source_ids, target_ids = ids
     before = model(source_ids, target_ids)
     target_ids[:, 4] = target_ids[:, 4] % (TARGET_SIZE - 1) + 1
@@ -208,6 +213,70 @@ def test_the_fixed_context_is_all_its_decoder_sees(ids):
     assert_close(state[-1], memory[:, -1])
     states = model.decode_states(ids[1], context)
     assert_close(model.output_proj(states), model(*ids))
+
+
+def test_both_ways_every_state_has_seen_the_whole_sentence_and_the_context_both_its_ends(ids):
+    model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
+    source_ids, _ = ids
+    memory, context = model.encode(source_ids)
+    from_left, from_right = context[0][-1].split(7, dim=-1)
+    assert_close(from_left, memory[:, -1, :7])
+    assert_close(from_right, memory[:, 0, 7:])
+    for changed in (0, SOURCE - 1):
+        other_ids = source_ids.clone()
+        other_ids[:, changed] = other_ids[:, changed] % (SOURCE_SIZE - 1) + 1
+        other, _ = model.encode(other_ids)
+        assert (other - memory).abs().amax(-1).min() > 1e-6
+
+
+def test_both_ways_each_layer_hands_the_decoder_its_own_state(ids):
+    model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
+    _, (state, cell) = model.encode(ids[0])
+    embedded = model.source_embedding(ids[0])
+    for name, joined, last in zip(("state", "cell"), (state, cell), model.encoder(embedded)[1], strict=True):
+        for layer in range(2):
+            expected = torch.cat([last[2 * layer], last[2 * layer + 1]], dim=-1)
+            assert_close(joined[layer], expected, msg=f"{name} of layer {layer}")
+
+
+@either_translator
+@pytest.mark.parametrize(("tie", "matrices"), [("none", 3), ("target", 2), ("all", 1)])
+def test_tied_embeddings_are_one_matrix(kind, tie, matrices):
+    model = make_translator(kind, tie_embeddings=tie, target_vocabulary_size=SOURCE_SIZE)
+    tables = (model.source_embedding, model.target_embedding, model.output_proj)
+    assert len({id(table.weight) for table in tables}) == matrices
+
+
+@pytest.mark.parametrize("tie", ["none", "target", "all"])
+def test_tied_or_not_networks_read_unit_variance_and_maps_start_small(tie):
+    model = make_translator(
+        FixedContextTranslator,
+        tie_embeddings=tie,
+        d_model=128,
+        source_vocabulary_size=211,
+        target_vocabulary_size=211,
+    )
+    read = []
+    for network in (model.encoder, model.decoder):
+        network.register_forward_pre_hook(lambda network, args: read.append(args[0]))
+    every_id = torch.arange(1, 211)[None]
+    model(every_id, every_id)
+    packed, embedded = read
+    for vectors in (packed.data, embedded):
+        assert vectors.std().item() == pytest.approx(1, abs=0.02)
+    assert 0.5 < model.output_proj.weight.std().item() * 128**0.5 < 1.02
+
+
+@either_translator
+def test_the_states_are_what_the_output_map_reads(kind, ids):
+    model = make_translator(kind)
+    read = []
+    model.output_proj.register_forward_pre_hook(lambda module, args: read.append(args[0]))
+    logits = model(*ids)
+    states = model.states(*ids)
+    assert states.shape == (BATCH, TARGET, D_MODEL)
+    assert_close(states, read[0], atol=0, rtol=0)
+    assert_close(model.output_proj(states), logits, atol=0, rtol=0)
 
 
 def test_with_attention_the_decoder_sees_every_state(ids):
@@ -248,20 +317,6 @@ def test_dropout_acts_while_training_only(kind, ids):
     assert_close(model(*ids), model(*ids), atol=0, rtol=0)
     model.train()
     assert (model(*ids) != model(*ids)).any()
-
-
-@pytest.mark.usefixtures("as_a_user")
-def test_the_configuration_is_frozen_and_names_what_does_not_fit():
-    sizes = {"source_vocabulary_size": SOURCE_SIZE, "target_vocabulary_size": TARGET_SIZE}
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        RecurrentConfig(**sizes).d_model = 2
-    for overrides, message in [
-        ({"d_model": 0}, "d_model must be a whole number of at least 1, got 0"),
-        ({"dropout": 1}, "dropout must be at least 0 and below 1, got 1"),
-        ({"pad_id": 17}, "pad_id must be at least 0 and below 17, got 17"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            RecurrentConfig(**(sizes | overrides))
 
 
 @pytest.mark.usefixtures("as_a_user")

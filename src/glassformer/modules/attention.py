@@ -5,11 +5,14 @@ everything to PyTorch's kernel, which is faster and never holds the weights.
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassformer.modules.dropout import dropout as drop
 from glassformer.modules.positions import RelativePositions
 from glassformer.modules.softmax import softmax
 from glassformer.validation import (
@@ -61,7 +64,7 @@ def scaled_dot_product_attention(
     require_same_dtype(query=query, key=key, value=value)
     require_probability(dropout=dropout)
     weights = attention_weights(query, key, attn_mask, score_bias=score_bias)
-    weights = F.dropout(weights, dropout) if dropout else weights
+    weights = drop(weights, dropout) if dropout else weights
     return weights @ value, weights
 
 
@@ -81,6 +84,8 @@ def fused_attention(
     require_attention_inputs(query, key, value, attn_mask)
     require_same_dtype(query=query, key=key, value=value)
     require_probability(dropout=dropout)
+    if dropout and query.device.type == "cpu":  # there no kernel drops weights without holding them
+        return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)[0]
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
     # Kernels differ on a query that may look at nothing: let it look everywhere and take back what it saw.
@@ -142,6 +147,23 @@ class AttentionHeads(nn.Module):
         if need_weights:
             return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)
         return fused_attention(query, key, value, attn_mask, dropout, score_bias=score_bias), None
+
+
+class Past(NamedTuple):
+    """What was written before the tokens that come next, as `MultiHeadAttention.attend_next` meets it.
+
+    Attributes:
+        remember: takes in the keys and values of the new tokens, ``batch heads new d_head``, and gives back
+            those of all tokens, ``batch heads key d_head``.
+        position: where every new token stands, as an array of one number: they are rivals for one place.
+        key_positions: where each of all tokens stands.
+        attn_mask: True where a new token may look at one of all tokens; without it, everywhere.
+    """
+
+    remember: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+    position: Int[Tensor, "1"]
+    key_positions: Int[Tensor, " key"]
+    attn_mask: Bool[Tensor, "batch 1 new key"] | None
 
 
 class MultiHeadAttention(nn.Module):
@@ -215,7 +237,47 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "*batch query d_model"]:
         """Give the same output by the fused path, without weights. Arguments and errors as in `forward`."""
         query, key, value, score_bias = self._split(query, key, value)
-        attended, _ = self.heads(query, key, value, attn_mask, score_bias, need_weights=False)
+        return self._attend(query, key, value, attn_mask, score_bias)
+
+    def attend_next(
+        self, x: Float[Tensor, "batch new d_model"], past: Past
+    ) -> Float[Tensor, "batch new d_model"]:
+        """Give for the next place what `attend` would give there, if ``x`` ended what was written so far.
+
+        Args:
+            x: one vector a rival for the place; several stand side by side where several ways on are tried.
+            past: the keys and values of all before them, which take in those of ``x``.
+        """
+        query = split_heads(self.query_proj(x), self.num_heads)
+        key = split_heads(self.key_proj(x), self.num_heads)
+        value = split_heads(self.value_proj(x), self.num_heads)
+        if self.positions is None:
+            return self._attend(query, *past.remember(key, value), past.attn_mask)
+        here = past.position.expand(x.shape[-2])
+        query, key = self.positions.place(query, here), self.positions.place(key, here)
+        score_bias = self.positions.score_bias(query, here, past.key_positions)
+        return self._attend(query, *past.remember(key, value), past.attn_mask, score_bias)
+
+    def project_memory(
+        self, memory: Float[Tensor, "*batch key d_model"]
+    ) -> tuple[Float[Tensor, "*batch heads key d_head"], Float[Tensor, "*batch heads key d_head"]]:
+        """Return the keys and values of what is looked at again and again, for `attend_projected`."""
+        key, value = self.key_proj(memory), self.value_proj(memory)
+        return split_heads(key, self.num_heads).contiguous(), split_heads(value, self.num_heads).contiguous()
+
+    def attend_projected(
+        self,
+        query: Float[Tensor, "*batch query d_model"],
+        key: Float[Tensor, "*batch heads key d_head"],
+        value: Float[Tensor, "*batch heads key d_head"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "*batch query d_model"]:
+        """Give what `attend` gives, without positions, to keys and values from `project_memory`."""
+        query = split_heads(self.query_proj(query), self.num_heads)
+        return self._attend(query, key, value, attn_mask)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, *mask_and_bias: Tensor | None) -> Tensor:
+        attended, _ = self.heads(query, key, value, *mask_and_bias, need_weights=False)
         return self.output_proj(merge_heads(attended))
 
     def _split(

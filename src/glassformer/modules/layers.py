@@ -6,7 +6,8 @@ from typing import Literal
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.attention import MultiHeadAttention, Past
+from glassformer.modules.dropout import Dropout
 from glassformer.modules.positions import RelativePositions
 from glassformer.validation import (
     require_axes,
@@ -21,6 +22,7 @@ from glassformer.validation import (
 )
 
 Norm = Literal["post", "pre"]
+Sublayer = Callable[[Tensor], Tensor]
 
 
 def layer_norm(
@@ -73,7 +75,7 @@ class FeedForward(nn.Module):
         require_probability(dropout=dropout)
         self.inner = nn.Linear(d_model, d_ff)
         self.outer = nn.Linear(d_ff, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Send each position through the same two maps, by itself."""
@@ -98,11 +100,11 @@ class Residual(nn.Module):
         require_probability(dropout=dropout)
         require_choice(("post", "pre"), norm=norm)
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.norm_first = norm == "pre"
 
     def forward(
-        self, x: Float[Tensor, "*batch d_model"], sublayer: Callable[[Tensor], Tensor]
+        self, x: Float[Tensor, "*batch d_model"], sublayer: Sublayer
     ) -> Float[Tensor, "*batch d_model"]:
         """Run the sublayer inside the residual connection."""
         if self.norm_first:
@@ -204,10 +206,36 @@ class DecoderLayer(nn.Module):
             ValueError: an argument's shape or type does not fit; the message names it.
         """
         _require_vectors(self.self_attention.d_model, x=x, memory=memory)
-        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
-        x = self.cross_attention_residual(
-            x, lambda x: self.cross_attention.attend(x, memory, memory, memory_mask)
+        return self._run(
+            x,
+            lambda x: self.self_attention.attend(x, x, x, attn_mask),
+            lambda x: self.cross_attention.attend(x, memory, memory, memory_mask),
         )
+
+    def step(
+        self,
+        x: Float[Tensor, "batch new d_model"],
+        past: Past,
+        memory: tuple[Float[Tensor, "batch heads source d_head"], Float[Tensor, "batch heads source d_head"]],
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch new d_model"]:
+        """Give for the next place what `forward` would give there, from keys and values that were kept.
+
+        Args:
+            x: one vector a rival for the place.
+            past: what the target's self-attention remembers: see `modules.attention.Past`.
+            memory: what `MultiHeadAttention.project_memory` of the cross-attention made of the memory.
+            memory_mask: True where a source position may be looked at.
+        """
+        return self._run(
+            x,
+            lambda x: self.self_attention.attend_next(x, past),
+            lambda x: self.cross_attention.attend_projected(x, *memory, memory_mask),
+        )
+
+    def _run(self, x: Tensor, look_at_target: Sublayer, look_at_source: Sublayer) -> Tensor:
+        x = self.self_attention_residual(x, look_at_target)
+        x = self.cross_attention_residual(x, look_at_source)
         return self.feed_forward_residual(x, self.feed_forward)
 
 

@@ -51,10 +51,9 @@ def linear_bias(
 ) -> Float[Tensor, "heads query key"]:
     """Twin of `reference.positions.linear_bias`, made on a device."""
     require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
-    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, device=device) / num_heads)
+    key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
-    distance = (query_positions[:, None] - torch.arange(key_length, device=device)).abs()
-    return (-slopes[:, None, None] * distance).to(dtype or torch.get_default_dtype())
+    return _bias(query_positions, key_positions, num_heads, dtype or torch.get_default_dtype())
 
 
 class SinusoidalPositions(nn.Module):
@@ -132,11 +131,21 @@ class RotaryPositions(nn.Module):
         """Return the turned queries and keys, and no bias."""
         positions = torch.arange(key.shape[-2], device=key.device)
         query_positions = torch.arange(query.shape[-2], device=key.device) + key.shape[-2] - query.shape[-2]
-        return (
-            rotate_by_position(query, query_positions, self.base),
-            rotate_by_position(key, positions, self.base),
-            None,
-        )
+        return self.place(query, query_positions), self.place(key, positions), None
+
+    def place(
+        self, x: Float[Tensor, "*batch heads time d_head"], positions: Int[Tensor, "time"]
+    ) -> Float[Tensor, "*batch heads time d_head"]:
+        """Turn queries, or keys, that stand at these positions."""
+        return rotate_by_position(x, positions, self.base)
+
+    def score_bias(
+        self,
+        query: Float[Tensor, "*batch heads query d_head"],
+        query_positions: Int[Tensor, "query"],
+        key_positions: Int[Tensor, "key"],
+    ) -> None:
+        """Add nothing to the scores: they know the distance from the turns."""
 
 
 class LinearBiasPositions(nn.Module):
@@ -154,8 +163,29 @@ class LinearBiasPositions(nn.Module):
         bias = linear_bias(query_length, key.shape[-2], num_heads, device=query.device, dtype=query.dtype)
         return query, key, bias
 
+    def place(
+        self, x: Float[Tensor, "*batch heads time d_head"], positions: Int[Tensor, "time"]
+    ) -> Float[Tensor, "*batch heads time d_head"]:
+        """Leave queries and keys as they are."""
+        return x
+
+    def score_bias(
+        self,
+        query: Float[Tensor, "*batch heads query d_head"],
+        query_positions: Int[Tensor, "query"],
+        key_positions: Int[Tensor, "key"],
+    ) -> Float[Tensor, "heads query key"]:
+        """Return what to add to the scaled scores of queries and keys that stand at these positions."""
+        return _bias(query_positions, key_positions, query.shape[-3], query.dtype)
+
 
 RelativePositions = RotaryPositions | LinearBiasPositions
+
+
+def _bias(query_positions: Tensor, key_positions: Tensor, num_heads: int, dtype: torch.dtype) -> Tensor:
+    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, device=query_positions.device) / num_heads)
+    distance = (query_positions[:, None] - key_positions).abs()
+    return (-slopes[:, None, None] * distance).to(dtype)
 
 
 def _sinusoid_table(length: int, d_model: int) -> Tensor:

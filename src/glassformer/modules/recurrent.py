@@ -1,24 +1,25 @@
 """What came before, trainable: recurrent networks, and translators without and with attention."""
 
-from dataclasses import dataclass
+import math
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from glassformer.modules.additive import AdditiveAttention
+from glassformer.modules.additive import additive_attention as additive_attention
+from glassformer.modules.configuration import RecurrentConfig as RecurrentConfig
+from glassformer.modules.dropout import Dropout
 from glassformer.modules.masks import padding_mask
 from glassformer.modules.sentences import require_sentences
-from glassformer.modules.softmax import softmax
 from glassformer.validation import (
     require_axes,
     require_floating,
-    require_mask,
     require_not_empty,
-    require_probability,
     require_same_batch,
     require_shape,
-    require_whole,
 )
 
 
@@ -64,66 +65,6 @@ def lstm(
     return torch.stack(states, dim=-2), torch.stack(cells, dim=-2)
 
 
-def additive_attention(
-    query: Float[Tensor, "*batch query d_query"],
-    key: Float[Tensor, "*batch key d_key"],
-    value: Float[Tensor, "*batch key d_v"],
-    *,
-    query_weight: Float[Tensor, "d_query d_hidden"],
-    key_weight: Float[Tensor, "d_key d_hidden"],
-    score_weight: Float[Tensor, " d_hidden"],
-    attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
-) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Differentiable twin of `reference.recurrence.additive_attention`."""
-    vectors = {"query": query, "key": key, "value": value}
-    require_floating(**vectors)
-    require_axes(2, **vectors)
-    require_not_empty(**vectors)
-    require_axes(1, score_weight=score_weight)
-    d_hidden = score_weight.shape[-1]
-    require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
-    require_shape((key.shape[-1], d_hidden), key_weight=key_weight)
-    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
-    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
-    if attn_mask is not None:
-        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
-    pairs = (query @ query_weight)[..., :, None, :] + (key @ key_weight)[..., None, :, :]
-    weights = softmax(pairs.tanh() @ score_weight, where=attn_mask)
-    return weights @ value, weights
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecurrentConfig:
-    """The sizes of a recurrent translator.
-
-    Attributes:
-        source_vocabulary_size: how many source ids there are.
-        target_vocabulary_size: how many target ids there are.
-        pad_id: the id that fills short sentences up at their end.
-        d_model: the width of embeddings, states and attention.
-        num_layers: how many LSTMs are stacked, in the encoder and in the decoder.
-        dropout: the probability of dropping embeddings, and states before they are used.
-
-    Raises:
-        ValueError: a size does not fit; the message names it.
-    """
-
-    source_vocabulary_size: int
-    target_vocabulary_size: int
-    pad_id: int = 0
-    d_model: int = 128
-    num_layers: int = 1
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        sizes = ("source_vocabulary_size", "target_vocabulary_size", "d_model", "num_layers")
-        require_whole(**{name: getattr(self, name) for name in sizes})
-        require_probability(dropout=self.dropout)
-        smaller = min(self.source_vocabulary_size, self.target_vocabulary_size)
-        if not 0 <= self.pad_id < smaller:
-            raise ValueError(f"pad_id must be at least 0 and below {smaller}, got {self.pad_id}")
-
-
 class FixedContextTranslator(nn.Module):
     """Read the source into one vector, and write the target from it (Sutskever et al., 2014).
 
@@ -137,15 +78,25 @@ class FixedContextTranslator(nn.Module):
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.config = config
-        self.source_embedding = nn.Embedding(config.source_vocabulary_size, config.d_model)
-        self.target_embedding = nn.Embedding(config.target_vocabulary_size, config.d_model)
-        between_layers = config.dropout if config.num_layers > 1 else 0.0
-        sizes = (config.d_model, config.d_model, config.num_layers)
-        self.encoder = nn.LSTM(*sizes, batch_first=True, dropout=between_layers)
-        self.decoder = nn.LSTM(*sizes, batch_first=True, dropout=between_layers)
-        self.dropout = nn.Dropout(config.dropout)
-        self.output_proj = nn.Linear(config.d_model, config.target_vocabulary_size)
-        _initialise(self, config.d_model, generator)
+        d_model, ways = config.d_model, 2 if config.bidirectional else 1
+        self.source_embedding = nn.Embedding(config.source_vocabulary_size, d_model)
+        self.target_embedding = nn.Embedding(config.target_vocabulary_size, d_model)
+        stack: dict[str, Any] = {
+            "num_layers": config.num_layers,
+            "batch_first": True,
+            "dropout": config.dropout if config.num_layers > 1 else 0.0,
+        }
+        self.encoder = nn.LSTM(d_model, d_model // ways, bidirectional=config.bidirectional, **stack)
+        self.decoder = nn.LSTM(d_model, d_model, **stack)
+        self.dropout = Dropout(config.dropout)
+        self.output_proj = nn.Linear(d_model, config.target_vocabulary_size)
+        if config.tie_embeddings != "none":
+            self.output_proj.weight = self.target_embedding.weight
+        if config.tie_embeddings == "all":
+            self.source_embedding.weight = self.target_embedding.weight
+        _initialise(self, d_model, generator)
+        if config.tie_embeddings != "none":  # a map needs smaller numbers than an embedding: see _embed
+            self.output_proj.weight.data.div_(math.sqrt(d_model))
 
     def forward(
         self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
@@ -160,9 +111,15 @@ class FixedContextTranslator(nn.Module):
             ValueError: ids are outside the vocabulary, padding is not at the end, a source holds nothing
                 else, or a shape does not fit; the message names it.
         """
+        return self.output_proj(self.states(source_ids, target_ids))
+
+    def states(
+        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Give what ``output_proj`` reads the logits from; arguments as in `forward`."""
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         _, context = self.encode(source_ids)
-        return self.output_proj(self.dropout(self.decode_states(target_ids, context)))
+        return self.dropout(self.decode_states(target_ids, context))
 
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
@@ -170,13 +127,16 @@ class FixedContextTranslator(nn.Module):
         Float[Tensor, "batch source d_model"],
         tuple[Float[Tensor, "layers batch d_model"], Float[Tensor, "layers batch d_model"]],
     ]:
-        """Read the source: the state after each token, and the state and cell after the last real one."""
+        """Read the source: the state after each token, and the state and cell after the last real one.
+
+        Read both ways, each is half a state from the left beside half a state from the right.
+        """
         lengths = self._measure(source_ids)
-        embedded = self.dropout(self.source_embedding(source_ids))
+        embedded = self._embed(self.source_embedding, source_ids, tied=self.config.tie_embeddings == "all")
         packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        states, context = self.encoder(packed)
+        states, (state, cell) = self.encoder(packed)
         memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source_ids.shape[-1])
-        return memory, context
+        return memory, (self._join_ways(state), self._join_ways(cell))
 
     def decode_states(
         self,
@@ -185,8 +145,54 @@ class FixedContextTranslator(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """Run the decoder over the target, from the context on."""
         require_sentences("target_ids", target_ids, self.config.target_vocabulary_size)
-        states, _ = self.decoder(self.dropout(self.target_embedding(target_ids)), context)
-        return states
+        return self._run_decoder(target_ids, context)[0]
+
+    def remember(
+        self, source_ids: Int[Tensor, "batch source"]
+    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor]]:
+        """Read the source, and give what `step` needs to write: what it looks back at, and where it starts.
+
+        Returns:
+            Arrays whose first axis is the batch, here none at all; state and cell, ``layers batch d_model``.
+        """
+        return (), self.encode(source_ids)[1]
+
+    def step(
+        self,
+        last_ids: Int[Tensor, "batch beams"],
+        context: tuple[Float[Tensor, "layers rows d_model"], Float[Tensor, "layers rows d_model"]],
+        *remembered: Tensor,
+    ) -> tuple[Float[Tensor, "batch beams d_model"], tuple[Tensor, Tensor]]:
+        """Take in one more token of each row, and give what `states` would give there, and the next context.
+
+        Args:
+            last_ids: the tokens; the beams of a sentence are rows that go on from the same source.
+            context: state and cell of each row, sentence by sentence.
+            *remembered: what `remember` gave to look back at.
+        """
+        states, context = self._run_decoder(last_ids.reshape(-1, 1), context)
+        return self._finish(states.view(*last_ids.shape, -1), *remembered), context
+
+    def _finish(self, states: Tensor, *remembered: Tensor) -> Tensor:
+        return self.dropout(states)
+
+    def _run_decoder(
+        self, target_ids: Tensor, context: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        tied = self.config.tie_embeddings != "none"
+        return self.decoder(self._embed(self.target_embedding, target_ids, tied=tied), context)
+
+    def _embed(self, embedding: nn.Embedding, ids: Tensor, *, tied: bool) -> Tensor:
+        """Look up each token; what serves as the output map too is small, and comes times √d_model."""
+        embedded: Tensor = embedding(ids)
+        return self.dropout(embedded * math.sqrt(self.config.d_model) if tied else embedded)
+
+    def _join_ways(
+        self, last: Float[Tensor, "layers_ways batch width"]
+    ) -> Float[Tensor, "layers batch d_model"]:
+        """Put what was read from the left and from the right side by side in each layer."""
+        by_layer = last.reshape(self.config.num_layers, -1, *last.shape[1:])
+        return by_layer.transpose(1, 2).flatten(2)
 
     def _measure(self, source_ids: Tensor) -> Tensor:
         """Count the real tokens of each sentence; the padding must follow them."""
@@ -199,40 +205,6 @@ class FixedContextTranslator(nn.Module):
                 f"but sentence {sentence} is {source_ids[sentence].tolist()}"
             )
         return real.sum(-1)
-
-
-class AdditiveAttention(nn.Module):
-    """Look back at the source with a small network: see `additive_attention` (Bahdanau et al., 2015).
-
-    Args:
-        d_model: the width of queries and keys, and of the network.
-    """
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__()
-        require_whole(d_model=d_model)
-        self.query_weight = nn.Parameter(torch.empty(d_model, d_model))
-        self.key_weight = nn.Parameter(torch.empty(d_model, d_model))
-        self.score_weight = nn.Parameter(torch.empty(d_model))
-        _initialise(self, d_model)
-
-    def forward(
-        self,
-        query: Float[Tensor, "batch query d_model"],
-        key: Float[Tensor, "batch key d_model"],
-        value: Float[Tensor, "batch key d_v"],
-        attn_mask: Bool[Tensor, "batch #query key"] | None = None,
-    ) -> tuple[Float[Tensor, "batch query d_v"], Float[Tensor, "batch query key"]]:
-        """Return the attended values and the weights that mixed them."""
-        return additive_attention(
-            query,
-            key,
-            value,
-            query_weight=self.query_weight,
-            key_weight=self.key_weight,
-            score_weight=self.score_weight,
-            attn_mask=attn_mask,
-        )
 
 
 class AdditiveAttentionTranslator(FixedContextTranslator):
@@ -249,17 +221,30 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
         _initialise(self.attention, config.d_model, generator)
         _initialise(self.mix, config.d_model, generator)
 
-    def forward(
+    def states(
         self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, "batch target vocabulary"]:
-        """Give the logits of the token that follows each target token; as in `FixedContextTranslator`."""
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Give what ``output_proj`` reads the logits from: states mixed with what they looked back at."""
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         memory, context = self.encode(source_ids)
         states = self.decode_states(target_ids, context)
         memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]  # without an axis for heads
         attended, _ = self.attention(states, memory, memory, memory_mask)
-        mixed = self.mix(torch.cat([states, attended], dim=-1)).tanh()
-        return self.output_proj(self.dropout(mixed))
+        return self._mix(states, attended)
+
+    def remember(
+        self, source_ids: Int[Tensor, "batch source"]
+    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor]]:
+        """As in `FixedContextTranslator`; it looks back at keys, values, and which of them are real."""
+        memory, context = self.encode(source_ids)
+        memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]
+        return (self.attention.project_keys(memory), memory, memory_mask), context
+
+    def _finish(self, states: Tensor, *remembered: Tensor) -> Tensor:
+        return self._mix(states, self.attention.attend_projected(states, *remembered))
+
+    def _mix(self, states: Tensor, attended: Tensor) -> Tensor:
+        return self.dropout(self.mix(torch.cat([states, attended], dim=-1)).tanh())
 
 
 def _initialise(module: nn.Module, d_model: int, generator: torch.Generator | None = None) -> None:

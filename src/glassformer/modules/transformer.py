@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassformer.modules.configuration import TransformerConfig as TransformerConfig
+from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
 from glassformer.modules.masks import causal_mask, padding_mask
 from glassformer.modules.positions import (
@@ -19,118 +20,7 @@ from glassformer.modules.positions import (
     SinusoidalPositions,
 )
 from glassformer.modules.sentences import require_sentences
-from glassformer.validation import (
-    require_choice,
-    require_multiple,
-    require_probability,
-    require_same_batch,
-    require_whole,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransformerConfig:
-    """The sizes and choices that make a `Transformer`; the defaults are the paper's base model.
-
-    Attributes:
-        source_vocabulary_size: how many source ids there are.
-        target_vocabulary_size: how many target ids there are.
-        pad_id: the id that fills short sentences up; nobody looks at it.
-        d_model: the width of every vector between layers.
-        num_heads: how many heads attend in each attention.
-        d_ff: the width inside the feed-forward networks.
-        num_encoder_layers: how many layers read.
-        num_decoder_layers: how many layers write.
-        dropout: the probability of dropping: embeddings, weights, inside and after every sublayer.
-        norm: "post" as in the paper, or "pre", which ends each stack with one more norm.
-        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "linear_bias" act
-            inside self-attention, "none" leaves order to the causal mask alone.
-        max_length: how many positions "learned" has.
-        tie_embeddings: "target" uses one matrix to read and to write target tokens, "all" the same one
-            for source tokens too (section 3.4; it takes one shared vocabulary), "none" three of them.
-
-    Raises:
-        ValueError: a size or a choice does not fit; the message names it.
-    """
-
-    source_vocabulary_size: int
-    target_vocabulary_size: int
-    pad_id: int = 0
-    d_model: int = 512
-    num_heads: int = 8
-    d_ff: int = 2048
-    num_encoder_layers: int = 6
-    num_decoder_layers: int = 6
-    dropout: float = 0.1
-    norm: Literal["post", "pre"] = "post"
-    positions: Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"] = "sinusoidal"
-    max_length: int = 1024
-    tie_embeddings: Literal["none", "target", "all"] = "none"
-
-    def __post_init__(self) -> None:
-        sizes = ("source_vocabulary_size", "target_vocabulary_size", "d_ff", "max_length")
-        layers = ("num_encoder_layers", "num_decoder_layers")
-        require_whole(**{name: getattr(self, name) for name in sizes + layers})
-        require_multiple(self.d_model, self.num_heads)
-        require_probability(dropout=self.dropout)
-        require_choice(("post", "pre"), norm=self.norm)
-        require_choice(("sinusoidal", "learned", "rotary", "linear_bias", "none"), positions=self.positions)
-        require_choice(("none", "target", "all"), tie_embeddings=self.tie_embeddings)
-        smaller = min(self.source_vocabulary_size, self.target_vocabulary_size)
-        if not 0 <= self.pad_id < smaller:
-            raise ValueError(f"pad_id must be at least 0 and below {smaller}, got {self.pad_id}")
-        if self.positions == "rotary" and self.d_model // self.num_heads % 2:
-            raise ValueError(
-                f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "
-                f"of num_heads ({self.num_heads})"
-            )
-        if self.tie_embeddings == "all" and self.source_vocabulary_size != self.target_vocabulary_size:
-            raise ValueError(
-                f"tie_embeddings='all' takes one vocabulary, got source_vocabulary_size "
-                f"({self.source_vocabulary_size}) and target_vocabulary_size ({self.target_vocabulary_size})"
-            )
-
-    @classmethod
-    def tiny(
-        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
-    ) -> "TransformerConfig":
-        """A model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
-
-        Args:
-            source_vocabulary_size: how many source ids there are.
-            target_vocabulary_size: how many target ids there are. Without it, the two languages share one
-                vocabulary and one matrix; with it, only reading and writing the target do.
-            **overrides: any attribute of the configuration.
-        """
-        sizes = {
-            "d_model": 128,
-            "num_heads": 4,
-            "d_ff": 256,
-            "num_encoder_layers": 4,
-            "num_decoder_layers": 4,
-        }
-        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
-
-    @classmethod
-    def base(
-        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
-    ) -> "TransformerConfig":
-        """The paper's base model (Table 3): 6 + 6 layers, d_model 512, 8 heads. Arguments as in `tiny`."""
-        return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
-
-    @classmethod
-    def big(
-        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
-    ) -> "TransformerConfig":
-        """The paper's big model (Table 3): 6 + 6 layers, d_model 1024, 16 heads. Arguments as in `tiny`."""
-        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
-        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
-
-    @classmethod
-    def _preset(cls, source: int, target: int | None, choices: dict[str, Any]) -> "TransformerConfig":
-        tied = {"tie_embeddings": "all" if target is None else "target"}
-        target = source if target is None else target
-        return cls(source_vocabulary_size=source, target_vocabulary_size=target, **(tied | choices))
+from glassformer.validation import require_same_batch
 
 
 class Embedding(nn.Module):
@@ -140,7 +30,7 @@ class Embedding(nn.Module):
         super().__init__()
         self.token = nn.Embedding(vocabulary_size, config.d_model)
         self.position = _absolute_positions(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
         """Embed token ids; the first one stands at position ``start``."""
@@ -232,6 +122,14 @@ class Transformer(nn.Module):
         memory, memory_mask = self.encode(source_ids)
         return self.decode(target_ids, memory, memory_mask)
 
+    def states(
+        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Give what the logits are read from; arguments as in `forward`."""
+        require_same_batch(source_ids=source_ids, target_ids=target_ids)
+        memory, memory_mask = self.encode(source_ids)
+        return self.decode_states(target_ids, memory, memory_mask)
+
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
@@ -247,13 +145,21 @@ class Transformer(nn.Module):
         memory_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Give the logits, with what `encode` returned."""
+        return self.output_proj(self.decode_states(target_ids, memory, memory_mask))
+
+    def decode_states(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        memory_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Give what the logits are read from, with what `encode` returned."""
         require_sentences("target_ids", target_ids, self.config.target_vocabulary_size)
         require_same_batch(target_ids=target_ids, memory=memory)
         attn_mask = causal_mask(target_ids.shape[-1], target_ids.device) & padding_mask(
             target_ids, self.config.pad_id
         )
-        states = self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
-        return self.output_proj(states)
+        return self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
         """Xavier-uniform maps with biases of zero; embeddings of variance 1/d_model, so 1 once scaled."""

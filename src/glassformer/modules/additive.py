@@ -1,0 +1,102 @@
+"""Attention by a small network (Bahdanau et al., 2015), trainable."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.modules.softmax import softmax
+from glassformer.validation import (
+    require_axes,
+    require_floating,
+    require_mask,
+    require_not_empty,
+    require_shape,
+    require_whole,
+)
+
+
+def additive_attention(
+    query: Float[Tensor, "*batch query d_query"],
+    key: Float[Tensor, "*batch key d_key"],
+    value: Float[Tensor, "*batch key d_v"],
+    *,
+    query_weight: Float[Tensor, "d_query d_hidden"],
+    key_weight: Float[Tensor, "d_key d_hidden"],
+    score_weight: Float[Tensor, " d_hidden"],
+    attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
+) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
+    """Differentiable twin of `reference.recurrence.additive_attention`."""
+    vectors = {"query": query, "key": key, "value": value}
+    require_floating(**vectors)
+    require_axes(2, **vectors)
+    require_not_empty(**vectors)
+    require_axes(1, score_weight=score_weight)
+    d_hidden = score_weight.shape[-1]
+    require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
+    require_shape((key.shape[-1], d_hidden), key_weight=key_weight)
+    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
+    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
+    if attn_mask is not None:
+        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
+    return _attend(query @ query_weight, key @ key_weight, value, score_weight, attn_mask)
+
+
+class AdditiveAttention(nn.Module):
+    """Look back at the source with a small network: see `additive_attention` (Bahdanau et al., 2015).
+
+    Args:
+        d_model: the width of queries and keys, and of the network.
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        require_whole(d_model=d_model)
+        self.query_weight = nn.Parameter(torch.empty(d_model, d_model))
+        self.key_weight = nn.Parameter(torch.empty(d_model, d_model))
+        self.score_weight = nn.Parameter(torch.empty(d_model))
+        for weight in self.parameters():
+            nn.init.uniform_(weight, -(d_model**-0.5), d_model**-0.5)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch query d_model"],
+        key: Float[Tensor, "batch key d_model"],
+        value: Float[Tensor, "batch key d_v"],
+        attn_mask: Bool[Tensor, "batch #query key"] | None = None,
+    ) -> tuple[Float[Tensor, "batch query d_v"], Float[Tensor, "batch query key"]]:
+        """Return the attended values and the weights that mixed them."""
+        return additive_attention(
+            query,
+            key,
+            value,
+            query_weight=self.query_weight,
+            key_weight=self.key_weight,
+            score_weight=self.score_weight,
+            attn_mask=attn_mask,
+        )
+
+    def project_keys(self, key: Float[Tensor, "batch key d_model"]) -> Float[Tensor, "batch key d_model"]:
+        """Do once what the network does to keys that are looked at again and again."""
+        return key @ self.key_weight
+
+    def attend_projected(
+        self,
+        query: Float[Tensor, "batch query d_model"],
+        projected_key: Float[Tensor, "batch key d_model"],
+        value: Float[Tensor, "batch key d_v"],
+        attn_mask: Bool[Tensor, "batch #query key"] | None = None,
+    ) -> Float[Tensor, "batch query d_v"]:
+        """Return the attended values, as `forward` does, for keys from `project_keys`."""
+        return _attend(query @ self.query_weight, projected_key, value, self.score_weight, attn_mask)[0]
+
+
+def _attend(
+    projected_query: Tensor,
+    projected_key: Tensor,
+    value: Tensor,
+    score_weight: Tensor,
+    attn_mask: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    pairs = projected_query[..., :, None, :] + projected_key[..., None, :, :]
+    weights = softmax(pairs.tanh() @ score_weight, where=attn_mask)
+    return weights @ value, weights

@@ -1,0 +1,162 @@
+"""The sizes and choices that make a translator."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from glassformer.validation import (
+    require_choice,
+    require_multiple,
+    require_probability,
+    require_whole,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatorConfig:
+    """What every translator must know of the tokens it reads and writes.
+
+    Attributes:
+        source_vocabulary_size: how many source ids there are.
+        target_vocabulary_size: how many target ids there are.
+        pad_id: the id that fills short sentences up; nobody looks at it.
+        tie_embeddings: "target" uses one matrix to read and to write target tokens, "all" the same one
+            for source tokens too (section 3.4; it takes one shared vocabulary), "none" three of them.
+
+    Raises:
+        ValueError: a size or a choice does not fit; the message names it.
+    """
+
+    source_vocabulary_size: int
+    target_vocabulary_size: int
+    pad_id: int = 0
+    tie_embeddings: Literal["none", "target", "all"] = "none"
+
+    def __post_init__(self) -> None:
+        source, target = self.source_vocabulary_size, self.target_vocabulary_size
+        require_whole(source_vocabulary_size=source, target_vocabulary_size=target)
+        if not 0 <= self.pad_id < min(source, target):
+            raise ValueError(f"pad_id must be at least 0 and below {min(source, target)}, got {self.pad_id}")
+        require_choice(("none", "target", "all"), tie_embeddings=self.tie_embeddings)
+        if self.tie_embeddings == "all" and source != target:
+            raise ValueError(
+                f"tie_embeddings='all' takes one vocabulary, got source_vocabulary_size ({source}) "
+                f"and target_vocabulary_size ({target})"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(TranslatorConfig):
+    """The sizes and choices that make a `Transformer`; the defaults are the paper's base model.
+
+    Vocabularies and tying are those of every `TranslatorConfig`.
+
+    Attributes:
+        d_model: the width of every vector between layers.
+        num_heads: how many heads attend in each attention.
+        d_ff: the width inside the feed-forward networks.
+        num_encoder_layers: how many layers read.
+        num_decoder_layers: how many layers write.
+        dropout: the probability of dropping: embeddings, weights, inside and after every sublayer.
+        norm: "post" as in the paper, or "pre", which ends each stack with one more norm.
+        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "linear_bias" act
+            inside self-attention, "none" leaves order to the causal mask alone.
+        max_length: how many positions "learned" has.
+
+    Raises:
+        ValueError: a size or a choice does not fit; the message names it.
+    """
+
+    d_model: int = 512
+    num_heads: int = 8
+    d_ff: int = 2048
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    dropout: float = 0.1
+    norm: Literal["post", "pre"] = "post"
+    positions: Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"] = "sinusoidal"
+    max_length: int = 1024
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = ("d_ff", "num_encoder_layers", "num_decoder_layers", "max_length")
+        require_whole(**{name: getattr(self, name) for name in sizes})
+        require_multiple(self.d_model, self.num_heads)
+        require_probability(dropout=self.dropout)
+        require_choice(("post", "pre"), norm=self.norm)
+        require_choice(("sinusoidal", "learned", "rotary", "linear_bias", "none"), positions=self.positions)
+        if self.positions == "rotary" and self.d_model // self.num_heads % 2:
+            raise ValueError(
+                f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "
+                f"of num_heads ({self.num_heads})"
+            )
+
+    @classmethod
+    def tiny(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """A model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
+
+        Args:
+            source_vocabulary_size: how many source ids there are.
+            target_vocabulary_size: how many target ids there are. Without it, the two languages share one
+                vocabulary and one matrix; with it, only reading and writing the target do.
+            **overrides: any attribute of the configuration.
+        """
+        sizes = {
+            "d_model": 128,
+            "num_heads": 4,
+            "d_ff": 256,
+            "num_encoder_layers": 4,
+            "num_decoder_layers": 4,
+        }
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
+
+    @classmethod
+    def base(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """The paper's base model (Table 3): 6 + 6 layers, d_model 512, 8 heads. Arguments as in `tiny`."""
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
+
+    @classmethod
+    def big(
+        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
+    ) -> "TransformerConfig":
+        """The paper's big model (Table 3): 6 + 6 layers, d_model 1024, 16 heads. Arguments as in `tiny`."""
+        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
+        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
+
+    @classmethod
+    def _preset(cls, source: int, target: int | None, choices: dict[str, Any]) -> "TransformerConfig":
+        tied = {"tie_embeddings": "all" if target is None else "target"}
+        target = source if target is None else target
+        return cls(source_vocabulary_size=source, target_vocabulary_size=target, **(tied | choices))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConfig(TranslatorConfig):
+    """The sizes and choices that make a recurrent translator.
+
+    Vocabularies and tying are those of every `TranslatorConfig`.
+
+    Attributes:
+        d_model: the width of embeddings, states and attention.
+        num_layers: how many LSTMs are stacked, in the encoder and in the decoder.
+        bidirectional: whether half of each encoder state is read from the end (Bahdanau et al., 2015).
+        dropout: the probability of dropping embeddings, and states before they are used.
+
+    Raises:
+        ValueError: a size or a choice does not fit; the message names it.
+    """
+
+    d_model: int = 128
+    num_layers: int = 1
+    bidirectional: bool = False
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole(d_model=self.d_model, num_layers=self.num_layers)
+        require_probability(dropout=self.dropout)
+        if self.bidirectional and self.d_model % 2:
+            raise ValueError(f"d_model ({self.d_model}) must be even where the encoder is bidirectional")
