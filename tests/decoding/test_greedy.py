@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,9 @@ from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
 from glassformer.decoding.greedy import greedy_decode, translate
 from glassformer.modules.masks import padding_mask
 from glassformer.modules.transformer import Transformer, TransformerConfig
+
+from .conftest import make_model as make_wild_model
+from .conftest import make_sources
 
 ENGLISH = Vocabulary(tuple("abcdefg"))
 FRENCH = Vocabulary(tuple("ABCDEFG"))
@@ -131,3 +135,55 @@ def test_a_length_of_nothing_is_refused():
 def test_a_word_never_seen_is_named():
     with pytest.raises(ValueError, match=r"words must be among the 7 of the vocabulary, got \['z'\]"):
         translate(make_model(), [("a", "z")], ENGLISH, FRENCH, max_length=3)
+
+
+def test_a_cache_changes_nothing(any_model, device):
+    source_ids = make_sources(13).to(device)
+    cached, uncached = (
+        greedy_decode(any_model.to(device), source_ids, **MARKS, cached=cached) for cached in (True, False)
+    )
+    assert torch.equal(cached, uncached)
+
+
+def test_any_model_writes_beside_others_as_it_does_alone(any_model):
+    source_ids = make_sources(13)
+    together = greedy_decode(any_model, source_ids, **MARKS).tolist()
+    assert len({tuple(row) for row in together}) > 5
+    for source, row in zip(source_ids, together, strict=True):
+        [alone] = greedy_decode(any_model, source[source != PAD_ID][None], **MARKS).tolist()
+        assert [id for id in row if id != PAD_ID] == alone
+
+
+def test_sentences_that_ended_cost_nothing_any_more():
+    model, rows = make_wild_model(), []
+    model.output_proj.register_forward_hook(lambda module, args, output: rows.append(len(output)))
+    source_ids = make_sources(29)
+    max_length = torch.arange(1, 30)
+    greedy_decode(model, source_ids, start_id=START_ID, end_id=-1, max_length=max_length)
+    needed = [29 - time for time in range(29)]
+    assert rows[0] == 29
+    assert all(most / 0.75 + 1 >= count >= most for count, most in zip(rows, needed, strict=True))
+
+
+def test_each_sentence_has_its_own_greatest_length():
+    written = greedy_decode(
+        make_model(), torch.tensor([[3], [4], [5]]), start_id=1, end_id=-1, max_length=torch.tensor([2, 5, 3])
+    )
+    assert (written != PAD_ID).sum(-1).tolist() == [2, 5, 3]
+
+
+def test_forbidden_tokens_and_padding_are_never_written():
+    source_ids = make_sources(97)
+    model = make_wild_model()
+    free = greedy_decode(model, source_ids, start_id=START_ID, end_id=-1, max_length=7)
+    bound = greedy_decode(model, source_ids, start_id=START_ID, end_id=-1, max_length=7, forbidden_ids=(3, 5))
+    assert set(free.unique().tolist()) >= {3, 5}
+    assert set(bound.unique().tolist()) <= {1, 2, 4, 6}
+
+
+@pytest.mark.parametrize("damage", [math.nan, math.inf])
+def test_a_model_that_gives_no_numbers_is_named(damage):
+    model = make_wild_model()
+    model.decoder.layers[0].feed_forward.outer.weight.data[3] = damage
+    with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):
+        greedy_decode(model, make_sources(2), **MARKS)

@@ -1,24 +1,26 @@
 """Write a translation word by word, always the likeliest next one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassformer.data.vocabulary import END_ID, START_ID, Vocabulary
-from glassformer.modules.transformer import Transformer
-from glassformer.validation import require_whole
+from glassformer.decoding.cache import AnyTranslator
+from glassformer.decoding.choosing import require_numbers, top_tokens
+from glassformer.decoding.writing import write
 
 
-@torch.no_grad()
 def greedy_decode(
-    model: Transformer,
+    model: AnyTranslator,
     source_ids: Int[Tensor, "batch source"],
     *,
     start_id: int,
     end_id: int,
-    max_length: int,
+    max_length: int | Int[Tensor, " batch"] | None = None,
+    forbidden_ids: Collection[int] = (),
+    cached: bool = True,
 ) -> Int[Tensor, "batch time"]:
     """Let the model write: it is given what it wrote so far, and its likeliest next token is added.
 
@@ -29,32 +31,33 @@ def greedy_decode(
         source_ids: the sentences to translate, filled up with the pad id.
         start_id: what stands before the first token.
         end_id: what the model writes when it is done.
-        max_length: how many tokens it may write at most, the end among them.
+        max_length: how many tokens it may write at most, the end among them: one number for all sentences,
+            or one for each. Without it, twice as many as the source has and 10 more.
+        forbidden_ids: what it may not write, beside the pad id, which it never does.
+        cached: False computes everything again at every step: the same, but slow.
 
     Returns:
         What was written, without the start, with the end if it came, then filled up with the pad id; as
         wide as the longest needs.
 
     Raises:
-        ValueError: the model is in training mode, where dropout would garble what it writes, or an argument
-            does not fit.
+        ValueError: the model is in training mode, where dropout would garble what it writes; its logits are
+            not finite; or an argument does not fit.
     """
-    require_whole(max_length=max_length)
-    if model.training:
-        raise ValueError("model must be in evaluation mode, got training mode: call model.eval() first")
-    memory, memory_mask = model.encode(source_ids)
-    written = torch.full_like(source_ids[:, :1], start_id)
-    ended = torch.zeros_like(written[:, 0], dtype=torch.bool)
-    while written.shape[1] <= max_length and not ended.all():
-        logits = model.decode(written, memory, memory_mask)
-        next_ids = logits[:, -1].argmax(-1).masked_fill(ended, model.config.pad_id)
-        written = torch.cat([written, next_ids[:, None]], dim=1)
-        ended = ended | (next_ids == end_id)
-    return written[:, 1:]
+    return write(
+        model,
+        source_ids,
+        _likeliest,
+        start_id=start_id,
+        end_id=end_id,
+        max_length=max_length,
+        forbidden_ids=forbidden_ids,
+        cached=cached,
+    )
 
 
 def translate(
-    model: Transformer,
+    model: AnyTranslator,
     sentences: Sequence[Iterable[str]],
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
@@ -77,3 +80,11 @@ def translate(
     source_ids = torch.from_numpy(source_vocabulary.batch(sentences)).to(device)
     written = greedy_decode(model, source_ids, start_id=START_ID, end_id=END_ID, max_length=max_length)
     return [target_vocabulary.decode(row) for row in written.cpu().numpy()]
+
+
+def _likeliest(
+    logits: Float[Tensor, "rows vocabulary"], sentences: Int[Tensor, " rows"]
+) -> Int[Tensor, " rows"]:
+    highest, ids = top_tokens(logits, 1)
+    require_numbers(highest)
+    return ids[:, 0]

@@ -1,0 +1,60 @@
+"""The few likeliest of many tokens."""
+
+import math
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+_BLOCK = 128
+
+
+def forbid_tokens(
+    scores: Float[Tensor, "*rows vocabulary"], ids: Iterable[int]
+) -> Float[Tensor, "*rows vocabulary"]:
+    """Give these tokens a score of −∞, in place.
+
+    Raises:
+        ValueError: an id is outside the vocabulary.
+    """
+    ids = sorted(set(ids))
+    if ids and not 0 <= ids[0] <= ids[-1] < scores.shape[-1]:
+        raise ValueError(f"forbidden_ids must be at least 0 and below {scores.shape[-1]}, got {ids}")
+    return scores.index_fill_(-1, torch.tensor(ids, device=scores.device, dtype=torch.int64), -math.inf)
+
+
+def top_tokens(
+    scores: Float[Tensor, "*rows vocabulary"], count: int
+) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
+    """Return the highest scores of each row and whose they are, the highest first; NaN counts as highest.
+
+    The same as `torch.topk`, several times faster on a CPU: the highest few lie in those few blocks of the
+    row that have the highest maxima, and maxima are quickly found.
+    """
+    size = scores.shape[-1]
+    blocks, rest = divmod(size, _BLOCK)
+    if blocks < 2 * count:
+        return scores.topk(count)
+    maxima = scores[..., : size - rest].reshape(*scores.shape[:-1], blocks, _BLOCK).amax(-1)
+    if rest:
+        maxima = torch.cat([maxima, scores[..., size - rest :].amax(-1, keepdim=True)], dim=-1)
+    best_blocks = maxima.topk(count).indices
+    inside = torch.arange(_BLOCK, device=scores.device)
+    ids = (best_blocks[..., None] * _BLOCK + inside).flatten(-2)
+    candidates = scores.gather(-1, ids.clamp(max=size - 1)).masked_fill_(ids >= size, -math.inf)
+    values, places = candidates.topk(count)
+    return values, ids.gather(-1, places)
+
+
+def require_numbers(scores: Float[Tensor, "..."]) -> None:
+    """The highest scores of the rows are numbers: neither NaN nor infinite.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if not bool(scores.isfinite().all()):
+        raise ValueError(
+            "the logits of the model must be finite, got NaN or infinity: its weights, or the numbers inside "
+            "it, are damaged or overflow"
+        )

@@ -1,0 +1,54 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glassformer.decoding.choosing import forbid_tokens, require_numbers, top_tokens
+
+
+def make_scores(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@given(size=st.integers(1, 2000), count=st.integers(1, 9), seed=st.integers(0, 99))
+def test_the_top_tokens_are_those_of_torch(size, count, seed):
+    count = min(count, size)
+    scores = make_scores(3, size, seed=seed)
+    values, ids = top_tokens(scores, count)
+    expected = scores.topk(count)
+    assert torch.equal(values, expected.values)
+    assert torch.equal(ids, expected.indices)
+
+
+@pytest.mark.parametrize("place", [0, 127, 128, 1279, 1280, 1290])
+def test_the_highest_is_found_wherever_it_stands(place, device):
+    scores = make_scores(2, 3, 1291).to(device)
+    scores[1, 2, place] = 10
+    values, ids = top_tokens(scores, 4)
+    assert (values[1, 2, 0].item(), ids[1, 2, 0].item()) == (10, place)
+    assert ids.max() < 1291
+
+
+@pytest.mark.parametrize("size", [5, 1291])
+def test_no_number_hides_behind_numbers(size):
+    scores = make_scores(2, size)
+    scores[1, size - 2] = math.nan
+    values, _ = top_tokens(scores, 2)
+    require_numbers(values[:1])
+    with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):
+        require_numbers(values)
+
+
+def test_forbidden_tokens_have_no_chance():
+    scores = make_scores(2, 7)
+    before = scores.clone()
+    assert (forbid_tokens(scores, {5, 1}) == -math.inf).nonzero()[:, 1].tolist() == [1, 5, 1, 5]
+    kept = [0, 2, 3, 4, 6]
+    assert torch.equal(scores[:, kept], before[:, kept])
+
+
+def test_a_forbidden_token_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"forbidden_ids must be at least 0 and below 7, got \[1, 7\]"):
+        forbid_tokens(make_scores(2, 7), (7, 1))

@@ -1,0 +1,129 @@
+import math
+
+import pytest
+import torch
+
+from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.sampling import draw_tokens, sample
+
+from .conftest import END, START, TARGET_SIZE, make_model, make_sources
+
+MARKS = {"start_id": START, "end_id": END}
+LOGITS = torch.tensor([[0.4, -1.0, 2.0, 1.5, -math.inf]])
+DRAWS = 20_000
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def frequencies(**options):
+    luck = torch.rand(DRAWS, generator=seeded())
+    drawn = draw_tokens(LOGITS.expand(DRAWS, -1).clone(), luck, **options)
+    return drawn.bincount(minlength=LOGITS.shape[1]) / DRAWS
+
+
+def assert_frequencies(measured, expected):
+    deviation = (expected * (1 - expected) / DRAWS) ** 0.5
+    assert ((measured - expected).abs() <= 4 * deviation).all(), (measured, expected)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1, 3.0])
+def test_tokens_come_as_often_as_they_are_likely(temperature):
+    expected = (LOGITS[0] / temperature).softmax(-1)
+    assert_frequencies(frequencies(temperature=temperature), expected)
+
+
+def test_only_the_likeliest_few_are_drawn():
+    expected = torch.tensor([0.0, 0, *LOGITS[0, 2:4].softmax(-1), 0])
+    assert_frequencies(frequencies(top_k=2), expected)
+
+
+@pytest.mark.parametrize(("top_p", "kept"), [(0.01, 1), (0.5, 1), (0.6, 2), (0.85, 2), (0.87, 3), (1.0, 4)])
+def test_only_the_smallest_likely_set_is_drawn(top_p, kept):
+    likely = LOGITS[0].softmax(-1)
+    order = likely.argsort(descending=True)
+    assert likely[order[:kept]].sum() >= top_p - 1e-6
+    assert kept == 1 or likely[order[: kept - 1]].sum() < top_p
+    expected = torch.zeros_like(likely)
+    expected[order[:kept]] = likely[order[:kept]] / likely[order[:kept]].sum()
+    assert_frequencies(frequencies(top_p=top_p), expected)
+
+
+@pytest.mark.parametrize("luck", [0.0, 1 - 2**-24])
+def test_luck_at_its_ends_draws_something_possible(luck):
+    drawn = draw_tokens(LOGITS, torch.tensor([luck]))
+    assert drawn.item() == (2 if luck == 0 else 1)
+
+
+@pytest.mark.parametrize("temperature", [0, 1e-30, 1e-4])
+def test_without_heat_sampling_is_greedy(any_model, temperature):
+    source_ids = make_sources(5)
+    cold = sample(any_model, source_ids, **MARKS, generator=seeded(), temperature=temperature)
+    assert torch.equal(cold, greedy_decode(any_model, source_ids, **MARKS))
+
+
+def test_a_single_candidate_is_greedy():
+    model, source_ids = make_model(), make_sources(5)
+    expected = greedy_decode(model, source_ids, **MARKS)
+    for options in ({"top_k": 1}, {"top_p": 1e-9}):
+        assert torch.equal(sample(model, source_ids, **MARKS, generator=seeded(), **options), expected)
+
+
+def test_first_tokens_of_translations_come_as_often_as_they_are_likely():
+    model = make_model(wild=1.0)
+    source_ids = make_sources(1).expand(DRAWS, -1)
+    drawn = sample(model, source_ids, **MARKS, generator=seeded(), max_length=1)[:, 0]
+    logits = model(source_ids[:1], torch.tensor([[START]]))[0, 0].detach()
+    logits[0] = -math.inf
+    assert_frequencies(drawn.bincount(minlength=TARGET_SIZE) / DRAWS, logits.softmax(-1))
+
+
+def test_the_same_seed_writes_the_same_on_every_device(device):
+    model, source_ids = make_model(wild=1.0), make_sources(13)
+    options = {"max_length": 7, "temperature": 1.5}
+    here = sample(model, source_ids, **MARKS, **options, generator=seeded())
+    there = sample(model.to(device), source_ids.to(device), **MARKS, **options, generator=seeded())
+    other = sample(model.cpu(), source_ids, **MARKS, **options, generator=seeded(1))
+    assert torch.equal(here, there.cpu())
+    assert here.shape != other.shape or not torch.equal(here, other)
+
+
+def test_what_is_drawn_does_not_hang_on_the_cache():
+    model, source_ids = make_model(wild=1.0), make_sources(13)
+    drawn = [
+        sample(model, source_ids, **MARKS, generator=seeded(), cached=cached) for cached in (True, False)
+    ]
+    assert torch.equal(*drawn)
+
+
+def test_forbidden_tokens_are_never_drawn():
+    source_ids = make_sources(1).expand(500, -1)
+    drawn = sample(
+        make_model(wild=0.1), source_ids, **MARKS, generator=seeded(), max_length=5, forbidden_ids=(START, 4)
+    )
+    assert set(drawn.unique().tolist()) == {0, END, 3, 5, 6}
+    assert (drawn[:, 0] != 0).all()
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"temperature": -0.1}, "temperature must be at least 0 and finite, got -0.1"),
+        ({"temperature": math.nan}, "temperature must be at least 0 and finite, got nan"),
+        ({"top_k": 0}, "top_k must be a whole number of at least 1, got 0"),
+        ({"top_p": 0}, "top_p must be above 0 and at most 1, got 0"),
+        ({"top_p": 1.1}, r"top_p must be above 0 and at most 1, got 1\.1"),
+    ],
+)
+def test_what_does_not_fit_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        sample(make_model(), make_sources(2), **MARKS, generator=seeded(), **options)
+
+
+def test_a_model_that_gives_no_numbers_is_named():
+    model = make_model()
+    model.output_proj.weight.data[3] = math.nan
+    with pytest.raises(ValueError, match="logits of the model must be finite"):
+        sample(model, make_sources(2), **MARKS, generator=seeded())
