@@ -3,9 +3,16 @@ import math
 import pytest
 import torch
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
+from glassformer.modules.recurrent import (
+    AdditiveAttentionTranslator,
+    FixedContextTranslator,
+    RecurrentConfig,
+)
 from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.training.loss import cross_entropy, shift, teacher_forced_loss
+from glassformer.training.loss import chunked_loss, cross_entropy, shift, teacher_forced_loss
 
 PAD, START, END = 0, 1, 2
 BATCH, TIME, VOCABULARY = 3, 5, 11
@@ -91,3 +98,97 @@ def test_a_sentence_has_a_start_and_an_end(as_a_user, target_ids, message):
 def test_wanted_ids_that_do_not_fit_are_refused(as_a_user, logits, wanted_ids, message):
     with pytest.raises(ValueError, match=message):
         cross_entropy(logits, wanted_ids, PAD)
+
+
+def test_label_smoothing_is_torchs(logits):
+    wanted_ids = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
+    ours = cross_entropy(logits, wanted_ids, PAD, label_smoothing=0.3)
+    uniform = -logits.log_softmax(-1).mean(-1)[wanted_ids != PAD].mean()
+    assert_close(ours, 0.7 * cross_entropy(logits, wanted_ids, PAD) + 0.3 * uniform)
+
+
+SIZES = {"source_vocabulary_size": VOCABULARY, "target_vocabulary_size": VOCABULARY}
+
+
+def small_transformer():
+    generator = torch.Generator().manual_seed(1)
+    config = TransformerConfig.tiny(VOCABULARY, d_model=12, d_ff=7, num_heads=2)
+    return Transformer(config, generator=generator).eval()
+
+
+def small_recurrent(kind):
+    return kind(RecurrentConfig(**SIZES, d_model=6), generator=torch.Generator().manual_seed(1)).eval()
+
+
+TRANSLATORS = {
+    "Transformer": small_transformer,
+    "fixed context": lambda: small_recurrent(FixedContextTranslator),
+    "additive attention": lambda: small_recurrent(AdditiveAttentionTranslator),
+}
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk_size", [1, 4, 100])
+@pytest.mark.parametrize("kind", TRANSLATORS)
+def test_the_loss_in_chunks_is_the_plain_one_in_value_and_gradient(kind, chunk_size, label_smoothing, device):
+    model = TRANSLATORS[kind]().to(device)
+    source_ids = torch.tensor([[3, 4, 5, END], [6, END, PAD, PAD]], device=device)
+    target_ids = torch.tensor([[START, 6, 7, 8, END], [START, 9, END, PAD, PAD]], device=device)
+    options = {"label_smoothing": label_smoothing}
+    given_ids, wanted_ids = shift(target_ids)
+    plain = 6 * cross_entropy(model(source_ids, given_ids), wanted_ids, PAD, **options)
+    wanted = torch.autograd.grad(plain, list(model.parameters()))
+    chunked = chunked_loss(model, source_ids, target_ids, chunk_size=chunk_size, **options)
+    assert_close(chunked, plain)
+    assert_close(torch.autograd.grad(chunked, list(model.parameters())), wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_the_loss_in_chunks_never_holds_all_logits():
+    vocabulary_size, time = 5003, 101
+    model = Transformer(
+        TransformerConfig.tiny(vocabulary_size, d_model=4, d_ff=4, num_heads=1, num_encoder_layers=1)
+    )
+    ids = torch.full((3, time), 7)
+    with TorchDispatchLargest() as largest:
+        chunked_loss(model, ids, ids, chunk_size=13).backward()
+    assert largest.numel < vocabulary_size * (time - 1)
+    with TorchDispatchLargest() as largest:
+        teacher_forced_loss(model, ids, ids).backward()
+    assert largest.numel >= vocabulary_size * (time - 1) * 3
+
+
+class TorchDispatchLargest(TorchDispatchMode):
+    """Watch how many numbers the largest array holds that any operation gives."""
+
+    numel = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        given = func(*args, **(kwargs or {}))
+        arrays = [array for array in tree_leaves(given) if isinstance(array, torch.Tensor)]
+        self.numel = max([self.numel, *(array.numel() for array in arrays)])
+        return given
+
+
+def test_without_gradients_the_loss_in_chunks_is_the_same():
+    model = small_transformer()
+    ids = torch.tensor([[START, 6, 7, 8, END]])
+    with_gradients = chunked_loss(model, ids, ids)
+    with torch.no_grad():
+        assert_close(chunked_loss(model, ids, ids), with_gradients.detach())
+
+
+def test_half_precision_comes_close():
+    model = small_transformer()
+    ids = torch.tensor([[START, 6, 7, 8, END]])
+    wanted = torch.autograd.grad(chunked_loss(model, ids, ids), list(model.parameters()))
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = chunked_loss(model, ids, ids)
+    assert loss.dtype == torch.float32
+    given = torch.autograd.grad(loss, list(model.parameters()))
+    apart = sum((one - other).square().sum() for one, other in zip(given, wanted, strict=True))
+    assert apart.sqrt() < 0.05 * sum(one.square().sum() for one in wanted).sqrt()
+
+
+def test_padding_alone_is_refused_in_chunks_too():
+    with pytest.raises(ValueError, match="something else than padding"):
+        chunked_loss(small_transformer(), torch.tensor([[3, END]]), torch.tensor([[START, PAD]]))

@@ -1,11 +1,15 @@
 """What a translator is asked while it learns: the next word, with the right ones before it in sight."""
 
+from typing import Any
+
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from glassformer.modules.recurrent import FixedContextTranslator
 from glassformer.modules.transformer import Transformer
-from glassformer.validation import require_ids
+from glassformer.validation import require_ids, require_probability, require_whole
 
 
 def shift(
@@ -28,9 +32,19 @@ def shift(
 
 
 def cross_entropy(
-    logits: Float[Tensor, "batch time vocabulary"], wanted_ids: Int[Tensor, "batch time"], pad_id: int
+    logits: Float[Tensor, "batch time vocabulary"],
+    wanted_ids: Int[Tensor, "batch time"],
+    pad_id: int,
+    *,
+    label_smoothing: float | int = 0.0,
 ) -> Float[Tensor, ""]:
     """Mean over all wanted tokens of −log p(token); padding is not wanted, and does not count.
+
+    Args:
+        logits: what the model says of each next token.
+        wanted_ids: the right ones.
+        pad_id: what is not wanted.
+        label_smoothing: the share of what is wanted that goes to all tokens alike (section 5.4).
 
     Raises:
         ValueError: the shapes do not fit, an id is outside the vocabulary, or nothing but padding is wanted.
@@ -40,10 +54,12 @@ def cross_entropy(
             f"logits {tuple(logits.shape[:-1])} and wanted_ids {tuple(wanted_ids.shape)} "
             f"must hold equally many sentences and tokens"
         )
+    require_probability(label_smoothing=label_smoothing)
     require_ids("wanted_ids", wanted_ids, logits.shape[-1])
-    if not (wanted_ids != pad_id).any():
-        raise ValueError(f"wanted_ids must hold something else than padding, got only the id {pad_id}")
-    return F.cross_entropy(logits.flatten(0, 1), wanted_ids.flatten(), ignore_index=pad_id)
+    _require_wanted(wanted_ids, pad_id)
+    return F.cross_entropy(
+        logits.flatten(0, 1), wanted_ids.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
+    )
 
 
 def teacher_forced_loss(
@@ -58,3 +74,98 @@ def teacher_forced_loss(
     """
     given_ids, wanted_ids = shift(target_ids)
     return cross_entropy(model(source_ids, given_ids), wanted_ids, model.config.pad_id)
+
+
+def chunked_loss(
+    model: Transformer | FixedContextTranslator,
+    source_ids: Int[Tensor, "batch source"],
+    target_ids: Int[Tensor, "batch target"],
+    *,
+    label_smoothing: float | int = 0.0,
+    chunk_size: int = 256,
+) -> Float[Tensor, ""]:
+    """Sum, not mean, of the teacher-forced loss, without ever holding the logits of all tokens at once.
+
+    A vocabulary is far wider than the model: the logits are the largest array of a training step. Here they
+    are made for ``chunk_size`` tokens at a time, turned into their gradients at once, and forgotten; padding
+    is left out before. Value and gradients equal those of `cross_entropy`, times the number of wanted tokens.
+
+    Args:
+        model: what is to learn.
+        source_ids: the sentences to read, filled up with the pad id.
+        target_ids: their translations, from start to end, filled up likewise.
+        label_smoothing: as in `cross_entropy`.
+        chunk_size: for how many tokens logits are held at a time.
+    """
+    require_probability(label_smoothing=label_smoothing)
+    require_whole(chunk_size=chunk_size)
+    given_ids, wanted_ids = shift(target_ids)
+    _require_wanted(wanted_ids, model.config.pad_id)
+    states = model.states(source_ids, given_ids)
+    wanted = wanted_ids != model.config.pad_id
+    output = model.output_proj
+    loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states[wanted], output.weight, output.bias, wanted_ids[wanted], float(label_smoothing), chunk_size
+    )
+    return loss
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Sum of the smoothed cross-entropies of x Wᵀ + b; its gradients are made on the way forward."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        wanted_ids: Tensor,
+        smoothing: float,
+        chunk_size: int,
+    ) -> Tensor:
+        kind = x.device.type
+        half = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+        fast_weight, mean_weight = weight.to(half), weight.mean(0)
+        mean_bias = 0 if bias is None else bias.mean()
+        needed = any(ctx.needs_input_grad)
+        x_grads: list[Tensor] = []
+        weight_grad = torch.zeros_like(weight) if needed else None
+        bias_grad = torch.zeros_like(bias) if needed and bias is not None else None
+        total = torch.zeros((), dtype=weight.dtype, device=x.device)
+        rows = zip(torch.split(x, chunk_size), torch.split(wanted_ids[:, None], chunk_size), strict=True)
+        for chunk, ids in rows:
+            fast_chunk = chunk.to(half)
+            logits = F.linear(fast_chunk, fast_weight, bias if bias is None else bias.to(half)).to(
+                weight.dtype
+            )
+            right = (1 - smoothing) * logits.gather(-1, ids).squeeze(-1)
+            right += smoothing * (chunk.to(weight.dtype) @ mean_weight + mean_bias)
+            highest = logits.amax(-1, keepdim=True)
+            exponentials = logits.sub_(highest).exp_()
+            sums = exponentials.sum(-1, keepdim=True)
+            total += (sums.log() + highest).sum() - right.sum()
+            if weight_grad is None:
+                continue
+            # The gradient for the logits is what the model says minus what is wanted.
+            surplus = exponentials.div_(sums).sub_(smoothing / logits.shape[-1])
+            surplus.scatter_add_(-1, ids, surplus.new_full(ids.shape, smoothing - 1))
+            if bias_grad is not None:
+                bias_grad += surplus.sum(0)
+            surplus = surplus.to(half)
+            x_grads.append((surplus @ fast_weight).to(x.dtype))
+            if half == weight.dtype:
+                weight_grad.addmm_(surplus.T, chunk)
+            else:
+                weight_grad += surplus.T @ fast_chunk
+        ctx.save_for_backward(torch.cat(x_grads) if needed else None, weight_grad, bias_grad)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        scaled = (None if own is None else own * gradients[0].to(own.dtype) for own in ctx.saved_tensors)
+        return *scaled, None, None, None
+
+
+def _require_wanted(wanted_ids: Tensor, pad_id: int) -> None:
+    if not (wanted_ids != pad_id).any():
+        raise ValueError(f"wanted_ids must hold something else than padding, got only the id {pad_id}")

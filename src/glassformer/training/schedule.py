@@ -1,0 +1,57 @@
+"""How large a step to take, and when: the learning rate over a run (Vaswani et al., 2017, section 5.3)."""
+
+import math
+from collections.abc import Callable
+from typing import Literal, get_args
+
+from glassformer.validation import require_choice, require_positive, require_whole
+
+Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
+
+
+def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
+    """The paper's learning rate: d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (equation 3).
+
+    Args:
+        step: which step it is for, counted from 1.
+        d_model: the width of the model.
+        warmup_steps: at which step it is highest.
+    """
+    require_whole(step=step, d_model=d_model, warmup_steps=warmup_steps)
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+def learning_rate_at(
+    step: int, *, peak: float, warmup_steps: int, total_steps: int, schedule: Schedule
+) -> float:
+    """Give the learning rate of a step: a straight rise to the peak, then what the schedule says.
+
+    Args:
+        step: which step it is for, counted from 1.
+        peak: the highest learning rate.
+        warmup_steps: at which step it is reached; 0 starts at the peak.
+        total_steps: how long the run is.
+        schedule: after the peak, "inverse_sqrt" falls with 1/√step: it is `paper_learning_rate` where the
+            peak is 1/√(d_model · warmup_steps). "cosine" and "linear" fall to 0 at the end of the run,
+            "constant" stays.
+
+    Raises:
+        ValueError: a number or the schedule does not fit; the message names it.
+    """
+    require_whole(step=step, total_steps=total_steps)
+    require_positive(peak=peak)
+    require_choice(get_args(Schedule), schedule=schedule)
+    if not 0 <= warmup_steps <= total_steps:
+        raise ValueError(
+            f"warmup_steps must be at least 0 and at most total_steps ({total_steps}), got {warmup_steps}"
+        )
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    falls: dict[Schedule, Callable[[float], float]] = {
+        "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
+        "linear": lambda done: 1 - done,
+        "inverse_sqrt": lambda _: math.sqrt(max(warmup_steps, 1) / step),
+        "constant": lambda _: 1.0,
+    }
+    done = (step - warmup_steps) / max(total_steps - warmup_steps, 1)
+    return peak * falls[schedule](min(done, 1.0))

@@ -1,0 +1,136 @@
+import math
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import small_run
+import torch
+from small_run import SETTINGS, small_corpus, small_trainer
+from torch.testing import assert_close
+
+from glassformer.training.checkpoints import average_weights, list_checkpoints
+from glassformer.training.log import read_log
+from glassformer.training.trainer import DivergenceError
+from glassformer.translator import Translator
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory):
+    trainer = small_trainer(tmp_path_factory.mktemp("whole"), dropout=0.0)
+    trainer.run()
+    return trainer
+
+
+def losses(folder):
+    return [entry["loss"] for entry in read_log(folder / "log.jsonl") if "loss" in entry]
+
+
+def test_a_run_learns_and_leaves_a_translator(whole_run):
+    learnt = losses(whole_run.folder)
+    assert len(learnt) == SETTINGS.steps
+    assert learnt[-1] < learnt[0]
+    loaded = Translator.load(whole_run.folder / "translator")
+    sources = small_corpus().validation.sources
+    assert loaded.translate(sources, beam_size=1) == whole_run.translator.translate(sources, beam_size=1)
+
+
+def test_the_log_tells_what_a_chapter_plots(whole_run):
+    entries = read_log(whole_run.folder / "log.jsonl")
+    training = next(entry for entry in entries if "loss" in entry)
+    always = {"step", "epoch", "seconds"}
+    assert training.keys() >= always | {"learning_rate", "gradient_norm", "tokens_per_second"}
+    validation = entries[-1]
+    assert validation["step"] == SETTINGS.steps
+    assert 0 < validation["validation_loss"] < math.log(330) + 1
+    assert 0 <= validation["validation_bleu"] <= 100
+
+
+def test_a_run_that_is_interrupted_goes_on_to_the_same_weights(tmp_path):
+    whole = small_trainer(tmp_path / "whole")
+    (tmp_path / "whole").mkdir()
+    whole.run()
+    (tmp_path / "cut").mkdir()
+    cut = small_trainer(tmp_path / "cut")
+    step = cut._step
+
+    def interrupted(group):
+        if cut.progress.step == 5:
+            raise KeyboardInterrupt
+        return step(group)
+
+    cut._step = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        cut.run()
+    resumed = small_trainer(tmp_path / "cut")
+    resumed.run()
+    assert_close(resumed.model.state_dict(), whole.model.state_dict(), rtol=0, atol=0)
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
+
+
+def test_a_run_that_is_killed_goes_on_to_the_same_weights(tmp_path, whole_run):
+    folder = tmp_path / "killed"
+    command = [sys.executable, small_run.__file__, folder, "6"]
+    same_threads = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    killed = subprocess.run(command, capture_output=True, timeout=120, env=same_threads)
+    assert killed.returncode == -signal.SIGKILL
+    assert [place.name for place in list_checkpoints(folder / "checkpoints")][-1] == "step_00000006"
+    resumed = small_trainer(folder, dropout=0.0)
+    resumed.run()
+    assert_close(resumed.model.state_dict(), whole_run.model.state_dict(), rtol=0, atol=0)
+    assert losses(folder) == losses(whole_run.folder)
+
+
+def test_small_batches_added_up_are_one_large_batch(tmp_path):
+    trainer = small_trainer(tmp_path / "apart", dropout=0.0, accumulate=3, steps=1, warmup_steps=0)
+    _, _, group = next(trainer._groups())
+    assert len(group) == 3
+    loss, tokens, norm, _ = trainer._step(group)
+    together = small_trainer(tmp_path / "together", dropout=0.0, steps=1, warmup_steps=0)
+    rows = torch.cat([torch.as_tensor(rows) for rows in group]).numpy()
+    loss_together, tokens_together, norm_together, _ = together._step([rows])
+    assert tokens == tokens_together
+    assert loss == pytest.approx(loss_together, rel=1e-5)
+    assert norm == pytest.approx(norm_together, rel=1e-4)
+    for one, other in zip(trainer.model.parameters(), together.model.parameters(), strict=True):
+        assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_with_step_and_advice(tmp_path):
+    trainer = small_trainer(tmp_path)
+    step = trainer._step
+
+    def poisoned(group):
+        if trainer.progress.step == 4:
+            with torch.no_grad():
+                next(trainer.model.parameters()).fill_(math.nan)
+        return step(group)
+
+    trainer._step = poisoned
+    with pytest.raises(DivergenceError, match=r"loss is nan at step 5; the last checkpoint, .*step_00000004"):
+        trainer.run()
+    resumed = small_trainer(tmp_path)
+    resumed.run()
+    assert math.isfinite(losses(tmp_path)[-1])
+
+
+def test_what_is_saved_is_the_mean_of_the_last_checkpoints(whole_run):
+    places = list_checkpoints(whole_run.checkpoints)
+    assert len(places) == SETTINGS.keep_checkpoints
+    saved = Translator.load(whole_run.folder / "translator").model.state_dict()
+    for name, mean in average_weights(places).items():
+        assert_close(saved[name], mean)
+
+
+def test_half_precision_trains_too(tmp_path):
+    small_trainer(tmp_path, precision="bfloat16").run()
+    assert losses(tmp_path)[-1] < losses(tmp_path)[0]
