@@ -1,0 +1,129 @@
+"""Train a translator on a corpus, or go on with a training that was interrupted."""
+
+import argparse
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from glassformer.cli.options import (
+    add_data_option,
+    add_machine_options,
+    add_option,
+    read_meanings,
+    to_flag,
+    use_machine,
+)
+from glassformer.data.sources import SOURCES
+from glassformer.modules.storage import KINDS
+from glassformer.training.checkpoints import list_checkpoints
+from glassformer.training.run import CHECKPOINTS_FOLDER, Recipe, run_recipe, small_model
+from glassformer.training.settings import TrainingSettings
+
+USAGE = "--folder FOLDER"
+EPILOG = """\
+examples:
+  glassformer train --folder runs/first --steps 2000                     a small model, English to French
+  glassformer train --folder runs/lstm --kind additive_attention         what came before, for comparison
+  glassformer train --folder runs/gpu --precision bfloat16 --compile --max-tokens 16384
+  glassformer train --folder runs/de --corpus multi30k-en-de --data ~/data --seed 1
+  torchrun --nproc-per-node 2 -m glassformer.cli train --folder runs/two   two processes, one model
+
+The folder then holds recipe.json, tokenizer.json, log.jsonl (a line for each thing that was measured),
+checkpoints/, and in the end translator/ and results.json: its translations of the corpus' tests, scored.
+A run may be killed at any moment: the same command goes on from its last checkpoint.
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be said of a training."""
+    meanings = read_meanings(Recipe)
+    run = parser.add_argument_group("run")
+    run.add_argument("--folder", type=Path, required=True, help="where the run is kept (required)")
+    run.add_argument(
+        "--corpus",
+        choices=tuple(SOURCES),
+        default="tatoeba-en-fr",
+        help="what to learn from (default: %(default)s)",
+    )
+    add_data_option(run)
+    add_machine_options(parser)
+    _add_model_options(parser, meanings)
+    settings = parser.add_argument_group("training")
+    meanings = read_meanings(TrainingSettings)
+    for field in dataclasses.fields(TrainingSettings):
+        add_option(settings, field.name, field.type, default=field.default, meaning=meanings[field.name])
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Train what was asked for."""
+    given = vars(chosen)
+    own, all_names = _own_names(chosen.kind), _model_names()
+    if foreign := [to_flag(name) for name in all_names if name in given and name not in own]:
+        chosen.refuse(
+            f"{', '.join(foreign)}: a model of --kind {chosen.kind} has no such option; "
+            f"it has {', '.join(map(to_flag, own))}"
+        )
+    settings = {field.name for field in dataclasses.fields(TrainingSettings)}
+    recipe = Recipe(
+        corpus=chosen.corpus,
+        kind=chosen.kind,
+        vocabulary_size=given.get("vocabulary_size", Recipe.vocabulary_size),
+        model={name: given[name] for name in own if name in given},
+        settings=TrainingSettings(**{name: given[name] for name in settings if name in given}),
+    )
+    try:
+        run_recipe(
+            recipe,
+            chosen.folder,
+            device=use_machine(chosen),
+            data_folder=chosen.data,
+            command=chosen.command_line,
+            report=lambda line: print(line, flush=True),
+        )
+    except KeyboardInterrupt:
+        there = list_checkpoints(chosen.folder / CHECKPOINTS_FOLDER)
+        begin = f"from {there[-1].name}" if there else "from the beginning: there is no checkpoint yet"
+        raise KeyboardInterrupt(f"The same command goes on {begin}") from None
+
+
+def _add_model_options(parser: argparse.ArgumentParser, meanings: dict[str, str]) -> None:
+    model = parser.add_argument_group("model", "which options there are depends on the kind")
+    model.add_argument("--kind", choices=tuple(KINDS), default=Recipe.kind, help=meanings["kind"].rstrip("."))
+    add_option(
+        model,
+        "vocabulary_size",
+        int,
+        default=Recipe.vocabulary_size,
+        meaning=meanings["vocabulary_size"],
+    )
+    for name, kinds in _model_names().items():
+        if len(kinds) == len(KINDS):
+            _add_model_option(model, name, kinds)
+    for title in dict.fromkeys(kinds for kinds in _model_names().values() if len(kinds) < len(KINDS)):
+        group = parser.add_argument_group(f"model of kind {' or '.join(title)} only")
+        for name, kinds in _model_names().items():
+            if kinds == title:
+                _add_model_option(group, name, kinds)
+
+
+def _add_model_option(group: Any, name: str, kinds: tuple[str, ...]) -> None:
+    """Add an option of the model, with what it means to each kind where that differs."""
+    meanings: dict[str, list[str]] = {}
+    for kind in kinds:
+        meanings.setdefault(read_meanings(KINDS[kind].config)[name].rstrip("."), []).append(kind)
+    if len(meanings) == 1:
+        (meaning,) = meanings
+    else:
+        meaning = "; ".join(f"{', '.join(those)}: {text}" for text, those in meanings.items())
+    field = next(field for field in dataclasses.fields(KINDS[kinds[0]].config) if field.name == name)
+    add_option(group, name, field.type, default=small_model(kinds[0])[name], meaning=meaning)
+
+
+def _model_names() -> dict[str, tuple[str, ...]]:
+    """Give for each option of a model the kinds that have it."""
+    names = dict.fromkeys(name for kind in KINDS for name in _own_names(kind))
+    return {name: tuple(kind for kind in KINDS if name in _own_names(kind)) for name in names}
+
+
+def _own_names(kind: str) -> tuple[str, ...]:
+    return tuple(small_model(kind))

@@ -1,0 +1,105 @@
+import json
+
+import pytest
+
+from glassformer.cli import main
+from glassformer.data.corpora import load_corpus
+from glassformer.training.evaluation import require_record, rescore
+
+SEARCH = ["--beam-size", "2", "--max-length", "5"]
+
+
+def evaluate(model, *arguments):
+    return main(["evaluate", "--model", str(model), *SEARCH, *map(str, arguments)])
+
+
+@pytest.fixture
+def own_files(tmp_path):
+    for name, lines in (
+        ("mine.en", ["a cat", "a dog"]),
+        ("one.fr", ["un chat", "un chien"]),
+        ("other.fr", ["le chat", "it"]),
+    ):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_every_score_is_printed_with_its_signature(model, corpus_name, capsys):
+    assert evaluate(model, "--corpus", corpus_name, "--tests", "test2016", "test2018") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("  ")[0].rpartition(" ")[0] for line in lines] == [
+        f"{test}: {metric}" for test in ("test2016", "test2018") for metric in ("bleu", "moses_bleu", "chrf")
+    ]
+    assert all("version:" in line for line in lines)
+
+
+def test_the_file_holds_what_it_takes_to_count_again(model, corpus_name, tmp_path):
+    path = tmp_path / "deep" / "scores.json"
+    assert evaluate(model, "--corpus", corpus_name, "--tests", "test2017", "--json", path) == 0
+    record = json.loads(path.read_text(encoding="utf-8"))
+    require_record(record)
+    assert rescore(record, load_corpus(corpus_name)) == record["scores"]
+    assert record["decoding"] == {"beam_size": 2, "length_penalty": "paper", "max_length": 5}
+    assert (record["command"], record["seed"]) == (record["evaluated_by"], -1)
+    assert record["command"].startswith("glassformer evaluate --model")
+
+
+def test_how_a_translator_was_trained_stands_in_its_results(translator, corpus_name, tmp_path):
+    training = {"command": "glassformer train it", "seed": 7, "device": "abacus", "seconds": 3.5}
+    translator.save(tmp_path / "model", corpus=corpus_name, training=training)
+    assert evaluate(tmp_path / "model", "--tests", "test2016", "--json", tmp_path / "scores.json") == 0
+    record = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
+    assert training.items() <= record.items()
+    assert record["corpus"] == corpus_name
+
+
+def test_own_sentences_may_have_several_references(model, own_files, tmp_path):
+    files = ["--source", own_files / "mine.en", "--reference", own_files / "one.fr"]
+    several = ["--reference", own_files / "other.fr"]
+    scores = []
+    for more in ([], several):
+        assert evaluate(model, *files, *more, "--language", "fr", "--json", tmp_path / "scores.json") == 0
+        record = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
+        scores.append((record["signatures"]["mine"]["bleu"], len(record["hypotheses"]["mine"])))
+    assert [count for _, count in scores] == [2, 2]
+    assert "nrefs:1" in scores[0][0]
+    assert "nrefs:2" in scores[1][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--source", "x"], "take all of --source, --reference and --language"),
+        (
+            ["--source", "x", "--reference", "y", "--language", "fr", "--tests", "z"],
+            "--corpus, --tests and --data do not go with --source",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(model, arguments, message, capsys):
+    with pytest.raises(SystemExit) as end:
+        evaluate(model, *arguments)
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"un chat\n", "must have a line for each of the 2"), (b"", "is empty"), (b"\xff\n\n", "is no UTF-8")],
+)
+def test_references_that_do_not_fit_are_named(model, own_files, content, message, capsys):
+    (own_files / "one.fr").write_bytes(content)
+    files = ["--source", own_files / "mine.en", "--reference", own_files / "one.fr"]
+    assert evaluate(model, *files, "--language", "fr") == 1
+    assert message in (told := capsys.readouterr().err)
+    assert "one.fr" in told
+
+
+def test_a_translator_that_does_not_say_what_it_learned_from_asks_for_a_corpus(model, capsys):
+    assert evaluate(model) == 1
+    assert "name a --corpus to score it on" in capsys.readouterr().err
+
+
+def test_a_test_that_the_corpus_lacks_is_named(model, corpus_name, capsys):
+    assert evaluate(model, "--corpus", corpus_name, "--tests", "test1066") == 1
+    assert "tests must be one of 'test2016'" in capsys.readouterr().err

@@ -1,0 +1,48 @@
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.testing import assert_close
+
+from glassformer.cli import export, main
+from glassformer.translator import Translator
+
+
+@pytest.mark.parametrize(("options", "dtype"), [([], torch.float16), (["--dtype", "float32"], torch.float32)])
+def test_what_is_exported_is_the_same_translator(model, translator, tmp_path, options, dtype):
+    assert main(["export", str(model), "--output", str(tmp_path / "out"), *options]) == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "model.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+    stored = load_file(tmp_path / "out" / "model.safetensors")
+    assert {weight.dtype for weight in stored.values()} == {dtype}
+    again = Translator.load(tmp_path / "out").model.state_dict()
+    wanted = {name: weight.to(dtype).float() for name, weight in translator.model.state_dict().items()}
+    assert_close(again, wanted, rtol=0, atol=0)
+
+
+def test_notes_go_with_it(model, tmp_path):
+    assert main(["export", str(model), "--output", str(tmp_path)]) == 0
+    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["note"] == "made up"
+
+
+def test_everyone_may_read_what_is_exported(model, tmp_path):
+    assert main(["export", str(model), "--output", str(tmp_path)]) == 0
+    assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(12_000_000, "at most"), (1000, "more than")])
+def test_its_size_is_told(model, tmp_path, capsys, monkeypatch, most, verdict):
+    monkeypatch.setattr(export, "MOST_BYTES", most)
+    assert main(["export", str(model), "--output", str(tmp_path)]) == 0
+    size = sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert f"together {size / 1e6:.2f} MB: {verdict} the {most / 1e6:.2f} MB" in capsys.readouterr().out
+
+
+def test_what_is_no_translator_is_answered(tmp_path, capsys):
+    assert main(["export", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
+    assert "holds no model.json: it is not the folder of a model" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

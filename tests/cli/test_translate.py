@@ -1,0 +1,241 @@
+import io
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from glassformer.cli import main
+from glassformer.data.tokenizer import Tokenizer
+from glassformer.translator import Translator
+
+SENTENCES = ["the cat sleeps .", "nobody sleeps", "Привет, мир", "😀"]
+SHORT = ["--max-length", "7"]
+
+
+@pytest.fixture
+def expected(translator):
+    return [" ".join(text.split()) for text in translator.translate(SENTENCES, max_length=7)]
+
+
+@pytest.fixture
+def pipe(monkeypatch):
+    """Put bytes where the program reads what comes in."""
+
+    def put(content):
+        buffer = io.BytesIO(content)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=buffer, isatty=lambda: False))
+
+    return put
+
+
+def translate(model, *arguments):
+    return main(["translate", "--model", str(model), *SHORT, *map(str, arguments)])
+
+
+def as_lines(sentences):
+    return "".join(f"{sentence}\n" for sentence in sentences)
+
+
+def test_the_translations_tell_the_sentences_apart(expected):
+    assert len(set(expected)) == len(SENTENCES)
+
+
+def test_arguments_are_translated_one_a_line(model, expected, capsys):
+    assert translate(model, *SENTENCES) == 0
+    assert capsys.readouterr().out == as_lines(expected)
+
+
+def test_a_file_gives_what_its_lines_give_as_arguments(model, expected, tmp_path, capsys):
+    (tmp_path / "in").write_text("\ufeff" + "\r\n".join(SENTENCES), encoding="utf-8")
+    assert translate(model, "--input", tmp_path / "in") == 0
+    assert capsys.readouterr().out == as_lines(expected)
+
+
+def test_a_pipe_gives_what_its_lines_give_as_arguments(model, expected, pipe, capsys):
+    pipe(as_lines(SENTENCES).encode())
+    assert translate(model) == 0
+    assert capsys.readouterr().out == as_lines(expected)
+
+
+def test_many_lines_keep_their_order(model, translator, pipe, capsys):
+    numbers = [str(number) for number in range(139)]
+    pipe(as_lines(numbers).encode())
+    assert translate(model, "--beam-size", 1) == 0
+    written = translator.translate(numbers, beam_size=1, max_length=7)
+    assert capsys.readouterr().out == as_lines(" ".join(text.split()) for text in written)
+
+
+@pytest.mark.parametrize(
+    ("content", "written"), [(b"", ""), (b"\n", "\n"), (b"\n \n\t\n", "\n\n\n"), (b" ", "\n")]
+)
+def test_blank_lines_give_blank_lines_and_nothing_gives_nothing(model, pipe, capsys, content, written):
+    pipe(content)
+    assert translate(model) == 0
+    assert capsys.readouterr().out == written
+
+
+def test_a_line_that_cannot_be_translated_is_named_and_left_blank(model, expected, pipe, capsys):
+    long = " ".join(["cat"] * 10_000)
+    lines = [SENTENCES[0].encode(), long.encode(), SENTENCES[1].encode(), b"caf\xe9", SENTENCES[2].encode()]
+    pipe(b"\n".join(lines))
+    assert translate(model) == 1
+    told = capsys.readouterr()
+    assert told.out == as_lines([expected[0], "", expected[1], "", expected[2]])
+    assert "line 2 is too long: its 10000 words are" in told.err
+    assert "line 4 is no UTF-8: byte 0xe9 at place 4" in told.err
+    assert "are blank: 2" in told.err
+
+
+def test_an_argument_that_is_no_utf8_is_named(model, capsys):
+    assert translate(model, "caf\udce9") == 1
+    told = capsys.readouterr()
+    assert (told.out, "line 1 is no UTF-8" in told.err) == ("\n", True)
+
+
+def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkeypatch, capsys):
+    output = tmp_path / "out"
+    output.write_text("old", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(Translator, "_written", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            translate(model, *SENTENCES, "--output", output)
+    assert output.read_text(encoding="utf-8") == "old"
+    assert translate(model, *SENTENCES, "--output", output) == 0
+    assert output.read_text(encoding="utf-8") == as_lines(expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("how", [[], ["--beam-size", "1"], ["--num-best", "1"], ["--sample"]])
+def test_a_line_stays_one_whatever_the_model_writes(model, how, monkeypatch, capsys):
+    monkeypatch.setattr(Tokenizer, "decode", lambda _, rows: ["a\tb\r\n\n c" for _ in rows])
+    assert translate(model, "the cat", *how) == 0
+    assert capsys.readouterr().out.rpartition("\t")[2] == "a b c\n"
+
+
+def test_a_file_can_be_translated_in_its_place(model, expected, tmp_path):
+    place = tmp_path / "text"
+    place.write_text(as_lines(SENTENCES), encoding="utf-8")
+    assert translate(model, "--input", place, "--output", place) == 0
+    assert place.read_text(encoding="utf-8") == as_lines(expected)
+
+
+def test_the_best_come_with_number_and_score(model, translator, capsys):
+    assert translate(model, "a cat", "", "the dog", "--num-best", 3) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["1", "1", "1", "2", "3", "3", "3"]
+    assert rows[3] == ["2", "0.0000", ""]
+    best = translator.translate_num_best(["a cat"], num_best=3, max_length=7)[0]
+    assert [row[1] for row in rows[:3]] == [f"{one.score:.4f}" for one in best]
+    assert float(rows[0][1]) >= float(rows[1][1]) >= float(rows[2][1])
+
+
+def test_what_chance_writes_depends_on_seed_and_line_alone(model, pipe, capsys):
+    written = []
+    for lines, seed in ((["a cat"] * 5, 3), (["a cat"] * 3, 3), (["a cat"] * 5, 4)):
+        pipe(as_lines(lines).encode())
+        assert translate(model, "--sample", "--seed", seed) == 0
+        written.append(capsys.readouterr().out.splitlines())
+    same_seed, shorter, other_seed = written
+    assert len(same_seed) == 5
+    assert len(set(same_seed)) > 1
+    assert shorter == same_seed[:3]
+    assert other_seed != same_seed
+
+
+def test_chance_without_warmth_is_greedy(model, capsys):
+    assert translate(model, *SENTENCES, "--sample", "--temperature", 0) == 0
+    drawn = capsys.readouterr().out
+    assert translate(model, *SENTENCES, "--beam-size", 1) == 0
+    assert capsys.readouterr().out == drawn
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["x", "--input", "y"], "sentences come as arguments or from --input, not both"),
+        (["x", "--seed", "1"], "--seed: only with --sample"),
+        (["x", "--top-p", "0.5"], "--top-p: only with --sample"),
+        (["x", "--sample", "--beam-size", "2"], "--beam-size: not with --sample"),
+        (["x", "--sample", "--num-best", "2"], "--num-best: not with --sample"),
+        (["x", "--num-best", "0"], "must be a whole number of at least 1, got '0'"),
+        (["x", "--length-penalty", "long"], "invalid choice: 'long'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(model, arguments, message, capsys):
+    with pytest.raises(SystemExit) as end:
+        translate(model, *arguments)
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "absent"], "No such file or directory: 'absent'"),
+        (["--input", "."], "Is a directory"),
+        (["x", "--output", "."], "output must be a file, got"),
+        (["x", "--output", "/dev/null"], "output must be a file, got /dev/null"),
+        (["x", "--output", "absent/file"], "No such file or directory"),
+        (["x", "--num-best", "5", "--beam-size", "3"], r"num_best must be at most beam_size (3), got 5"),
+        (["x", "--alpha", "-1"], "alpha must be at least 0"),
+        (["x", "--beam-size", "0"], "beam_size must be a whole number of at least 1, got 0"),
+        (["x", "--device", "abacus"], "device must be one of cuda, mps, cpu, got 'abacus'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_words(model, arguments, message, capsys):
+    assert translate(model, *arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_without_anything_to_read_from_it_says_so(model, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert translate(model) == 1
+    assert "there is nothing to translate" in capsys.readouterr().err
+
+
+def test_a_foreign_folder_is_named(tmp_path, capsys):
+    (tmp_path / "model.json").write_text('{"kind": ["bird"], "config": {}}', encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    assert translate(tmp_path, "x") == 1
+    assert "model.json: kind must be one of 'transformer'" in capsys.readouterr().err
+
+
+@contextmanager
+def start(model):
+    """Run the program with pipes on all sides; it is ended if it should hang."""
+    command = [sys.executable, "-m", "glassformer.cli", "translate", "--model", str(model), *SHORT]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes) as program:
+        guard = threading.Timer(120, program.kill)
+        guard.start()
+        yield program
+        guard.cancel()
+
+
+def test_what_came_through_a_pipe_is_passed_on_before_the_next_comes(model, expected):
+    with start(model) as program:
+        for sentence, translation in zip(SENTENCES[:3], expected, strict=False):
+            program.stdin.write(f"{sentence}\n".encode())
+            program.stdin.flush()
+            assert program.stdout.readline().decode() == f"{translation}\n"
+        program.stdin.close()
+        assert program.stdout.read() == b""
+    assert program.returncode == 0
+
+
+def test_a_reader_who_leaves_is_no_crash(model):
+    with start(model) as program:
+        program.stdin.write(b"the cat\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        program.stdout.close()
+        program.stdin.write(b"the dog\n")
+        program.stdin.close()
+        told = program.stderr.read().decode()
+    assert told == "glassformer: nobody reads the output any more; what follows was not written\n"
+    assert program.returncode == 1
