@@ -22,7 +22,6 @@ from glassformer.validation import (
 )
 
 Norm = Literal["post", "pre"]
-Sublayer = Callable[[Tensor], Tensor]
 
 
 def layer_norm(
@@ -104,7 +103,7 @@ class Residual(nn.Module):
         self.norm_first = norm == "pre"
 
     def forward(
-        self, x: Float[Tensor, "*batch d_model"], sublayer: Sublayer
+        self, x: Float[Tensor, "*batch d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "*batch d_model"]:
         """Run the sublayer inside the residual connection."""
         if self.norm_first:
@@ -206,11 +205,11 @@ class DecoderLayer(nn.Module):
             ValueError: an argument's shape or type does not fit; the message names it.
         """
         _require_vectors(self.self_attention.d_model, x=x, memory=memory)
-        return self._run(
-            x,
-            lambda x: self.self_attention.attend(x, x, x, attn_mask),
-            lambda x: self.cross_attention.attend(x, memory, memory, memory_mask),
+        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
+        x = self.cross_attention_residual(
+            x, lambda x: self.cross_attention.attend(x, memory, memory, memory_mask)
         )
+        return self.feed_forward_residual(x, self.feed_forward)
 
     def step(
         self,
@@ -227,15 +226,10 @@ class DecoderLayer(nn.Module):
             memory: what `MultiHeadAttention.project_memory` of the cross-attention made of the memory.
             memory_mask: True where a source position may be looked at.
         """
-        return self._run(
-            x,
-            lambda x: self.self_attention.attend_next(x, past),
-            lambda x: self.cross_attention.attend_projected(x, *memory, memory_mask),
+        x = self.self_attention_residual(x, lambda x: self.self_attention.attend_next(x, past))
+        x = self.cross_attention_residual(
+            x, lambda x: self.cross_attention.attend_projected(x, *memory, memory_mask)
         )
-
-    def _run(self, x: Tensor, look_at_target: Sublayer, look_at_source: Sublayer) -> Tensor:
-        x = self.self_attention_residual(x, look_at_target)
-        x = self.cross_attention_residual(x, look_at_source)
         return self.feed_forward_residual(x, self.feed_forward)
 
 
