@@ -1,16 +1,19 @@
 """Store what a benchmark measured, together with what is needed to judge and to repeat it."""
 
 import datetime
+import hashlib
 import json
 import os
 import platform
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -30,6 +33,15 @@ def write_result(name: str, *, device: torch.device, settings: dict[str, Any], m
     return path
 
 
+def kept(path: Path, make: Callable[[], Any]) -> Any:
+    """Give what was made before and stored at a path, or make it and store it: what is done stays done."""
+    if not path.exists():
+        made = json.dumps(make())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made, encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def machine(device: torch.device) -> dict[str, Any]:
     """Say on what it was measured: device, processor, threads, and the versions that matter."""
     return {
@@ -42,6 +54,14 @@ def machine(device: torch.device) -> dict[str, Any]:
         "numpy": np.__version__,
         "torch": torch.__version__,
     }
+
+
+def fingerprint(model: nn.Module) -> str:
+    """Name a model's weights, so that a stored result can be told from that of other weights."""
+    digest = hashlib.sha256()
+    for weights in model.state_dict().values():
+        digest.update(weights.cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _processor() -> str:

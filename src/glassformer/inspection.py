@@ -1,13 +1,21 @@
-"""Look inside a model while it runs, and switch off parts of it, from outside: nothing stays behind."""
+"""Look inside a model while it runs, switch off parts of it, and ask which tokens an answer rests on.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+All of it from outside: the model is as it was when the block ends or the function returns.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
+from glassformer.validation import require_ids, require_shape
+
+#: A number for each sentence of a batch, such as the log-probability of a word that is to be explained.
+Score = Callable[[Int[Tensor, "batch time"]], Float[Tensor, " batch"]]
 
 
 def find_attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
@@ -82,6 +90,90 @@ def ablate_heads(model: nn.Module, heads: Mapping[str, Iterable[int]]) -> Iterat
             switched_off = _mark_heads(name, tuple(numbers), attentions[name].num_heads)
             hooks.enter_context(attentions[name].heads.register_forward_hook(_silence(switched_off)))
         yield
+
+
+def input_gradients(
+    score: Score, ids: Int[Tensor, "batch time"], embedding: nn.Embedding
+) -> tuple[Float[Tensor, "batch time d_model"], Float[Tensor, "batch time d_model"]]:
+    """Give each token's vector, and how a score changes with each of its numbers.
+
+    Args:
+        score: runs the model on ids, in evaluation mode.
+        ids: the sentences in question.
+        embedding: where the model looks these tokens up.
+
+    Returns:
+        The vectors, and the gradients of each sentence's score with respect to them.
+
+    Raises:
+        ValueError: the model is in training mode, where dropout would answer another question each time; or
+            the score does not give one number a sentence, or does not come from the embedded ids.
+    """
+    if embedding.training:
+        raise ValueError("score must run the model in evaluation mode: call model.eval() first")
+    looked_up: list[Tensor] = []
+
+    def start_here(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        looked_up.append(output.detach().requires_grad_())
+        return looked_up[-1]
+
+    handle = embedding.register_forward_hook(start_here)
+    try:
+        with torch.enable_grad():
+            scores = score(ids)
+            total = scores.sum()
+    finally:
+        handle.remove()
+    require_shape((len(ids),), score=scores)
+    if len(looked_up) != 1 or looked_up[0].shape[:-1] != ids.shape:
+        shapes = [tuple(vectors.shape[:-1]) for vectors in looked_up]
+        raise ValueError(f"score must embed ids of shape {tuple(ids.shape)} once, got {shapes}")
+    (vectors,) = looked_up
+    (gradients,) = torch.autograd.grad(total, vectors)
+    return vectors.detach(), gradients
+
+
+def gradient_times_input(
+    score: Score, ids: Int[Tensor, "batch time"], embedding: nn.Embedding
+) -> Float[Tensor, "batch time"]:
+    """Say how much each token speaks for a score: its vector times the score's gradient, summed.
+
+    If the score were linear in the vectors, these would be its summands. Arguments and errors as in
+    `input_gradients`; see Shrikumar et al. (2016).
+    """
+    vectors, gradients = input_gradients(score, ids, embedding)
+    return (vectors * gradients).sum(-1)
+
+
+@torch.no_grad()
+def occlusion(
+    score: Score,
+    ids: Int[Tensor, "batch time"],
+    *,
+    replacement_id: int,
+    spared_ids: Collection[int] = (),
+) -> Float[Tensor, "batch time"]:
+    """Say how far a score falls when a token, one at a time, gives way to another (Zeiler & Fergus, 2014).
+
+    Args:
+        score: runs the model on ids.
+        ids: the sentences in question.
+        replacement_id: what takes the place of each token in turn; best a token that the model has met.
+        spared_ids: what is never replaced, such as padding: there the fall is 0.
+
+    Raises:
+        ValueError: ids are no ids, or the score does not give one number a sentence.
+    """
+    require_ids("ids", ids)
+    before = score(ids)
+    require_shape((len(ids),), score=before)
+    falls = []
+    for place in range(ids.shape[1]):
+        occluded = ids.clone()
+        occluded[:, place] = replacement_id
+        falls.append(before - score(occluded))
+    spared = torch.isin(ids, torch.tensor(tuple(spared_ids), dtype=ids.dtype, device=ids.device))
+    return torch.stack(falls, dim=-1).masked_fill(spared, 0)
 
 
 def _mark_heads(name: str, numbers: tuple[int, ...], num_heads: int) -> Tensor:

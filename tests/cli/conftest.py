@@ -25,7 +25,7 @@ def model(translator, tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def corpus_name(tmp_path_factory):
     """The name of a corpus of a few sentences."""
     with pytest.MonkeyPatch.context() as monkeypatch:

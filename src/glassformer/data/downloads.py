@@ -6,15 +6,19 @@ import hashlib
 import io
 import os
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import pooch
 import requests
 from tqdm import tqdm
+
+with warnings.catch_warnings():  # in a notebook, for want of widgets; the bar here is plain text
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    import pooch
 
 FOLDER_VARIABLE = "GLASSFORMER_DATA"
 _TIMEOUT = 15  # seconds without a byte

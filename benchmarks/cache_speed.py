@@ -1,0 +1,83 @@
+"""How much faster a Transformer writes when it keeps the keys and values of what it has written.
+
+A model of the shipped translator's sizes, with random weights, writes translations of fixed lengths, with a
+cache and without. Both ways take turns, so that a busy moment of the machine hits both; what is counted is
+the time of this process, and what is kept is the median over the turns. Without a cache the source is still
+read only once, as in any sensible loop; what is computed again is the decoder.
+"""
+
+import argparse
+import time
+
+import numpy as np
+import torch
+from record import write_result
+from torch import Tensor
+
+from glassformer.data.vocabulary import END_ID, START_ID
+from glassformer.decoding.greedy import greedy_decode
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.runtime import pick_device
+
+SIZES = {"d_model": 192, "num_heads": 6, "d_ff": 512, "num_encoder_layers": 3, "num_decoder_layers": 3}
+VOCABULARY = 6000
+
+
+def write(model: Transformer, source_ids: Tensor, length: int, *, cached: bool) -> tuple[float, Tensor]:
+    """Write so many tokens for each sentence: the seconds of this process, and the tokens."""
+    start = time.process_time()
+    marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (END_ID,)}  # it never ends early
+    ids = greedy_decode(model, source_ids, **marks, max_length=length, cached=cached)
+    if ids.is_cuda:
+        torch.cuda.synchronize()
+    return time.process_time() - start, ids
+
+
+def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> dict[str, object]:
+    """Seconds with and without a cache, and their ratio; both must write the same."""
+    seconds: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(turns):
+        written = {}
+        for cached in (True, False):
+            taken, written[cached] = write(model, source_ids, length, cached=cached)
+            seconds[cached].append(taken)
+        if not torch.equal(written[True], written[False]):
+            raise RuntimeError("with and without a cache, other tokens were written")
+    ratio = np.median(np.divide(seconds[False], seconds[True]))
+    row = {
+        "length": length,
+        "seconds": {
+            "cached": float(f"{np.median(seconds[True]):.3g}"),
+            "uncached": float(f"{np.median(seconds[False]):.3g}"),
+        },
+        "ratio": round(float(ratio), 2),
+    }
+    print(row, flush=True)
+    return row
+
+
+def main() -> None:
+    """Write translations of every length both ways, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[8, 16, 32, 64, 128])
+    parser.add_argument("--sentences", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    generator = torch.Generator().manual_seed(0)
+    vocabularies = {"source_vocabulary_size": VOCABULARY, "target_vocabulary_size": VOCABULARY}
+    config = TransformerConfig(**vocabularies, **SIZES, norm="pre", tie_embeddings="all")
+    model = Transformer(config, generator=generator).to(device).eval()
+    measured = []
+    for length in options.lengths:
+        source_ids = torch.randint(3, VOCABULARY, (options.sentences, length), generator=generator).to(device)
+        write(model, source_ids, 2, cached=True)
+        measured.append(measure(model, source_ids, length, options.turns))
+    settings = vars(options) | SIZES | {"vocabulary_size": VOCABULARY, "source_length": "as the translation"}
+    print(write_result("cache_speed", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

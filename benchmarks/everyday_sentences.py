@@ -1,0 +1,68 @@
+"""Fifty everyday sentences that are not in the corpus, translated, read, and judged one by one.
+
+A judgement belongs to one translation: when the translator says something else, the sentence counts as not
+judged until somebody reads it again and writes down what they think in everyday_judgements.json.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from record import fingerprint, write_result
+
+from glassformer.data.corpora import load_corpus, sentence_key
+from glassformer.data.downloads import DataFileError
+from glassformer.runtime import pick_device
+from glassformer.translator import Translator
+
+HERE = Path(__file__).parent
+SENTENCES, JUDGEMENTS = HERE / "everyday_sentences.txt", HERE / "everyday_judgements.json"
+NOT_JUDGED = {"verdict": "not judged", "kind": "", "remark": ""}
+
+
+def load_judgements(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """Read what was thought of each translation that was ever read."""
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return {(entry.pop("source"), entry.pop("translation")): entry for entry in entries}
+
+
+def count_in_corpus(sentences: list[str]) -> int | None:
+    """Count the sentences that the corpus has, whatever their case; None where it is not at hand."""
+    try:
+        corpus = load_corpus("tatoeba-en-fr")
+    except DataFileError:
+        return None
+    parts = (corpus.train, corpus.validation, *corpus.tests.values())
+    known = {sentence_key(source) for part in parts for source in part.sources}
+    return sum(sentence_key(sentence) in known for sentence in sentences)
+
+
+def main() -> None:
+    """Translate, look up what was thought of it, store, and print what is still to be judged."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--translator", default="en-fr")
+    parser.add_argument("--beam-size", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    translator = Translator.load(options.translator, device=device)
+    sentences = SENTENCES.read_text(encoding="utf-8").splitlines()
+    translations = translator.translate(sentences, beam_size=options.beam_size)
+    judgements = load_judgements(JUDGEMENTS)
+    rows: list[dict[str, Any]] = [
+        {"source": source, "translation": translation} | judgements.get((source, translation), NOT_JUDGED)
+        for source, translation in zip(sentences, translations, strict=True)
+    ]
+    measured = {"in_corpus": count_in_corpus(sentences), "sentences": rows}
+    settings = vars(options) | {"weights": fingerprint(translator.model)}
+    print(write_result("everyday_sentences", device=device, settings=settings, measured=measured))
+    for row in rows:
+        if row["verdict"] == "not judged":
+            print(json.dumps(row, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

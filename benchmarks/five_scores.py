@@ -1,0 +1,90 @@
+"""One model, one test set, five numbers that are all called BLEU.
+
+The shipped translator translates Tatoeba's test set, greedily and along four beams. Both are scored in five
+ways: cased, with sacreBLEU's own cutting of words; lower-cased, on Moses' tokens; up to pairs of words only;
+as the mean over sentences; and, which is no score of a translation at all, with the right words before each
+place given to the model. Each way is asked once with all references there are, and once with the first alone.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from record import fingerprint, write_result
+
+from glassformer.data.corpora import load_corpus
+from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
+from glassformer.metrics import bleu, moses_bleu, sentence_bleu_mean
+from glassformer.runtime import pick_device
+from glassformer.training.loss import shift
+from glassformer.translator import Translator
+
+
+def score(texts: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, dict[str, Any]]:
+    """Score the same translations in every way that takes translations."""
+    ways = {
+        "cased": bleu(texts, references),
+        "lower-cased": moses_bleu(texts, references, language="fr"),
+        "two words": bleu(texts, references, max_ngram_order=2),
+        "mean of sentences": sentence_bleu_mean(texts, references),
+    }
+    return {name: {"bleu": round(value, 2), "signature": told} for name, (value, told) in ways.items()}
+
+
+@torch.no_grad()
+def teacher_forced(translator: Translator, sources: Sequence[str], references: Sequence[str]) -> list[str]:
+    """Give the model the reference; take at each place what it finds likeliest after the right tokens."""
+    device = next(translator.model.parameters()).device
+    sides = [translator.tokenizer.encode(side) for side in (sources, references)]
+    order = sorted(range(len(sources)), key=lambda number: len(sides[0][number]))
+    texts = [""] * len(sources)
+    for start in range(0, len(order), 64):
+        chosen = order[start : start + 64]
+        source_ids = pad([[*sides[0][number], END_ID] for number in chosen]).to(device)
+        target_ids = pad([[START_ID, *sides[1][number], END_ID] for number in chosen]).to(device)
+        given_ids, wanted_ids = shift(target_ids)
+        told = translator.model(source_ids, given_ids).argmax(-1).masked_fill(wanted_ids == PAD_ID, END_ID)
+        for number, text in zip(chosen, translator.tokenizer.decode(told.tolist()), strict=True):
+            texts[number] = text
+    return texts
+
+
+def pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Stack rows of ids, filled up to the longest."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[PAD_ID] * (width - len(row))] for row in rows])
+
+
+def main() -> None:
+    """Translate the test set, score it in every way, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default="en-fr", help="a shipped translator, or a folder with one")
+    parser.add_argument("--sentences", type=int, default=2500)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    translator = Translator.load(options.model, device=device)
+    sources, references = (part[: options.sentences] for part in load_corpus("tatoeba-en-fr").tests["test"])
+    first = [own[:1] for own in references]
+    forced = teacher_forced(translator, sources, [own for (own,) in first])
+    written = {
+        "greedy": translator.translate(sources, beam_size=1),
+        "beam 4": translator.translate(sources, beam_size=4),
+    }
+    measured = []
+    for name, theirs in (("all", references), ("first", first)):
+        value, told = bleu(forced, theirs)
+        row: dict[str, Any] = {"references": name, "count": sum(map(len, theirs))}
+        row["teacher-forced"] = {"bleu": round(value, 2), "signature": told}
+        row |= {way: score(texts, theirs) for way, texts in written.items()}
+        measured.append(row)
+        print(row, flush=True)
+    weights = fingerprint(translator.model)
+    settings = vars(options) | {"corpus": "tatoeba-en-fr", "split": "test", "weights": weights}
+    print(write_result("five_scores", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""What each head of the shipped translator is worth: switch it off, and see what BLEU is lost.
+
+On the validation sentences of the corpus, translated greedily: every head alone, every attention as a
+whole, and all attentions of a kind. The spread of a cost comes from ten parts of the sentences.
+"""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from record import fingerprint, write_result
+
+from glassformer.data.corpora import load_corpus
+from glassformer.inspection import ablate_heads, find_attentions
+from glassformer.metrics import bleu
+from glassformer.runtime import pick_device
+from glassformer.translator import Translator
+
+NUM_PARTS = 10
+Heads = Mapping[str, Sequence[int]]
+
+
+def rows_to_ablate(translator: Translator) -> list[Heads]:
+    """Each head alone, each attention, each kind of attention."""
+    attentions = {name: range(a.num_heads) for name, a in find_attentions(translator.model).items()}
+    kinds: dict[str, dict[str, Sequence[int]]] = {}
+    for name, heads in attentions.items():
+        kind = " ".join((name.split(".")[0], name.split(".")[-1]))
+        kinds.setdefault(kind, {})[name] = list(heads)
+    singles: list[Heads] = [{name: [head]} for name, heads in attentions.items() for head in heads]
+    return singles + [{name: list(heads)} for name, heads in attentions.items()] + [*kinds.values()]
+
+
+class Scorer:
+    """Translates the same sentences again and again, and scores them as a whole and part by part."""
+
+    def __init__(self, translator: Translator, sources: Sequence[str], references: Any) -> None:
+        self.translator, self.sources, self.references = translator, sources, references
+        self.parts = [slice(part, None, NUM_PARTS) for part in range(NUM_PARTS)]
+        self.intact = self.translate({})
+        self.signature = bleu(self.intact, references).signature
+        self.intact_scores = self.scores(self.intact)
+
+    def translate(self, heads: Heads) -> list[str]:
+        """Translate greedily without these heads."""
+        with ablate_heads(self.translator.model, heads):
+            return self.translator.translate(self.sources, beam_size=1)
+
+    def scores(self, translations: Sequence[str]) -> np.ndarray:
+        """BLEU of all, then of each part."""
+        return np.array(
+            [bleu(translations[part], self.references[part]).value for part in (slice(None), *self.parts)]
+        )
+
+    def measure(self, heads: Heads) -> dict[str, Any]:
+        """The cost in BLEU of switching heads off, and how many translations change."""
+        start = time.process_time()
+        translations = self.translate(heads)
+        cost, *by_part = self.intact_scores - self.scores(translations)
+        changed = np.mean([a != b for a, b in zip(translations, self.intact, strict=True)])
+        row = {
+            "heads": dict(heads),
+            "cost": round(float(cost), 2),
+            "standard_error": round(float(np.std(by_part, ddof=1)) / NUM_PARTS**0.5, 2),
+            "changed": round(float(changed), 3),
+        }
+        print(row, f"{time.process_time() - start:.0f} s", flush=True)
+        return row
+
+
+def main() -> None:
+    """Switch off every head once, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--translator", default="en-fr")
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    translator = Translator.load(options.translator, device=device)
+    validation = load_corpus("tatoeba-en-fr").validation
+    sources, references = (part[: options.sentences] for part in validation)
+    scorer = Scorer(translator, sources, references)
+    measured = {
+        "bleu": round(float(scorer.intact_scores[0]), 2),
+        "signature": scorer.signature,
+        "ablated": [scorer.measure(heads) for heads in rows_to_ablate(translator)],
+    }
+    settings = vars(options) | {
+        "corpus": "tatoeba-en-fr, validation",
+        "decoding": "greedy",
+        "weights": fingerprint(translator.model),
+    }
+    print(write_result("head_ablation", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Do attention, gradients and occlusion point at a cause that is known because it was planted?
+
+A small Transformer reads letters and says which of them is a capital. Four ways to train it; over seeds,
+how often the largest number of each method stands at the capital.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from record import write_result
+from torch import Tensor, nn
+
+from glassformer.data.planted import CapitalTask
+from glassformer.data.vocabulary import START_ID
+from glassformer.inspection import input_gradients, occlusion, record_attention
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.runtime import pick_device
+
+LENGTH, NUM_LETTERS, BATCH_SIZE, LEARNING_RATE, TEST_SIZE = 10, 6, 64, 0.003, 1000
+WAYS: dict[str, dict[str, Any]] = {
+    "one layer": {"num_layers": 1},
+    "two layers": {"num_layers": 2},
+    "covered": {"num_layers": 2, "covered": True},
+    "said twice": {"num_layers": 2, "num_capitals": 2},
+}
+
+
+def build(task: CapitalTask, num_layers: int, seed: int) -> Transformer:
+    """Encoder layers that read the letters, one decoder layer that answers, one head each."""
+    config = TransformerConfig(
+        source_vocabulary_size=len(task.words),
+        target_vocabulary_size=len(task.words),
+        d_model=32,
+        num_heads=1,
+        d_ff=64,
+        num_encoder_layers=num_layers,
+        num_decoder_layers=1,
+        dropout=0.0,
+        norm="pre",
+    )
+    return Transformer(config, generator=torch.Generator().manual_seed(seed))
+
+
+def answer(model: Transformer, source_ids: Tensor, covered: Tensor | None = None) -> Tensor:
+    """Logits of the first word, read off <start>; the decoder may not look at what is covered."""
+    memory, may_read = model.encode(source_ids)
+    if covered is not None:
+        may_read = may_read & ~covered[:, None, None, :]
+    start = torch.full_like(source_ids[:, :1], START_ID)
+    return model.decode(start, memory, may_read)[:, 0]
+
+
+def train(
+    model: Transformer, task: CapitalTask, *, covered: bool, steps: int, rng: np.random.Generator
+) -> None:
+    """Learn with Adam from fresh rows; the learning rate rises and falls to nothing."""
+    device = next(model.parameters()).device
+    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, LEARNING_RATE, total_steps=steps, cycle_momentum=False
+    )
+    model.train()
+    for _ in range(steps):
+        source_ids, wanted_ids, _ = on(device, task.sample(BATCH_SIZE, rng))
+        capitals = source_ids > CapitalTask.BLANK_ID + task.num_letters
+        loss = nn.functional.cross_entropy(
+            answer(model, source_ids, capitals if covered else None), wanted_ids
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    model.eval()
+
+
+def on(device: torch.device, arrays: Any) -> tuple[Tensor, ...]:
+    """Move arrays to a device."""
+    return tuple(torch.from_numpy(array).to(device) for array in arrays)
+
+
+def look(model: Transformer, source_ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Attention from the answer to the letters: of the last layer, and rolled out over all layers."""
+    with torch.no_grad(), record_attention(model) as weights_of:
+        answer(model, source_ids)
+    last = weights_of.pop("decoder.layers.0.cross_attention").mean(1)
+    rolled = last
+    for name, weights in reversed(weights_of.items()):
+        if name.startswith("encoder"):  # half of what a layer gives is what it was given (Abnar & Zuidema)
+            rolled = rolled @ (weights.mean(1) + torch.eye(source_ids.shape[1], device=last.device)) / 2
+    return last[:, 0], rolled[:, 0]
+
+
+def explain(model: Transformer, source_ids: Tensor, wanted_ids: Tensor) -> dict[str, Tensor]:
+    """How much of the answer each method puts down to each letter."""
+
+    def score(ids: Tensor) -> Tensor:
+        return answer(model, ids).log_softmax(-1).gather(-1, wanted_ids[:, None])[:, 0]
+
+    last, rolled = look(model, source_ids)
+    vectors, gradients = input_gradients(score, source_ids, model.source_embedding.token)
+    return {
+        "attention": last,
+        "rollout": rolled,
+        "gradient × input": (vectors * gradients).sum(-1),
+        "size of gradient": gradients.norm(dim=-1),
+        "occlusion": occlusion(score, source_ids, replacement_id=CapitalTask.BLANK_ID),
+    }
+
+
+@torch.no_grad()
+def follow(model: Transformer, task: CapitalTask, batch: Any, rng: np.random.Generator) -> dict[str, float]:
+    """Exchange letters, and see whether the answer goes with the capitals, and with them alone."""
+    device = next(model.parameters()).device
+    first = CapitalTask.BLANK_ID + 1
+    rows = np.arange(len(batch.causes))[:, None]
+    other_ids = first + (batch.wanted_ids - first + 1 + rng.integers(task.num_letters - 1)) % task.num_letters
+    exchanged = batch.source_ids.copy()
+    exchanged[rows, batch.causes] = other_ids[:, None] + task.num_letters
+    drawn = task.sample(len(rows), rng).source_ids
+    redrawn = np.where(drawn < first + task.num_letters, drawn, CapitalTask.BLANK_ID)
+    redrawn[rows, batch.causes] = batch.source_ids[rows, batch.causes]
+    asked = {"right": batch.source_ids, "capital exchanged": exchanged, "all others redrawn": redrawn}
+    wanted = {
+        "right": batch.wanted_ids,
+        "capital exchanged": other_ids,
+        "all others redrawn": batch.wanted_ids,
+    }
+    return {
+        name: float((answer(model, *on(device, [ids])).argmax(-1).cpu().numpy() == wanted[name]).mean())
+        for name, ids in asked.items()
+    }
+
+
+def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, Any]:
+    """Train one model and ask every method where the cause stands."""
+    options = dict(WAYS[way])
+    task = CapitalTask(LENGTH, NUM_LETTERS, options.get("num_capitals", 1))
+    start, rng = time.process_time(), np.random.default_rng(seed)
+    model = build(task, options["num_layers"], seed).to(device)
+    train(model, task, covered=options.get("covered", False), steps=steps, rng=rng)
+    batch = task.sample(TEST_SIZE, np.random.default_rng(10_000 + seed))
+    source_ids, wanted_ids, causes = on(device, batch)
+    explained = explain(model, source_ids, wanted_ids)
+    falls = explained["occlusion"].gather(1, causes)
+    row = {
+        "way": way,
+        "seed": seed,
+        "answers": follow(model, task, batch, rng),
+        "points_at_cause": {
+            name: (numbers.argmax(-1, keepdim=True) == causes).any(-1).double().mean().item()
+            for name, numbers in explained.items()
+        },
+        "attention_on_cause": explained["attention"].gather(1, causes).sum(-1).mean().item(),
+        "median_fall": falls.median().item(),
+    }
+    print(row, f"{time.process_time() - start:.0f} s", flush=True)
+    return row
+
+
+def main() -> None:
+    """Train every way with every seed, and store the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    measured = [measure(way, seed, options.steps, device) for way in WAYS for seed in range(options.seeds)]
+    settings = vars(options) | {
+        "length": LENGTH,
+        "num_letters": NUM_LETTERS,
+        "batch_size": BATCH_SIZE,
+        "learning_rate": LEARNING_RATE,
+        "test_size": TEST_SIZE,
+        "ways": WAYS,
+    }
+    print(write_result("planted_cause", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Label smoothing, a falling rate, and averaging, where there are few sentences to learn from.
+
+Small translators learn from a thousand sentences of the grammar, cut into pieces, each choice with several
+seeds, which draw the sentences, too. What is scored is loss without smoothing and cased BLEU of greedy
+translations, on sentences with new pairs of nouns. Every run is scored twice: with its last weights, and
+with the mean of its last checkpoints. What is done is kept in ``--folder``, so that the program can be
+stopped and started again.
+"""
+
+import argparse
+import functools
+import itertools
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from record import kept, write_result
+
+from glassformer.data.batching import TokenBatches
+from glassformer.data.corpora import Corpus, Sentences
+from glassformer.data.grammar import join_words, make_corpus
+from glassformer.data.tokenizer import Tokenizer
+from glassformer.metrics import bleu
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.runtime import pick_device
+from glassformer.training.checkpoints import average_weights, list_checkpoints
+from glassformer.training.loss import chunked_loss
+from glassformer.training.settings import TrainingSettings
+from glassformer.training.trainer import Trainer
+from glassformer.translator import Translator
+
+SIZES = {"d_model": 32, "num_heads": 4, "d_ff": 64, "num_encoder_layers": 1, "num_decoder_layers": 1}
+USUAL: dict[str, Any] = {"label_smoothing": 0.1, "schedule": "linear"}
+CHOICES: dict[str, dict[str, Any]] = {
+    "usual": {},
+    "smoothing 0": {"label_smoothing": 0.0},
+    "smoothing 0.3": {"label_smoothing": 0.3},
+    "constant": {"schedule": "constant"},
+}
+
+
+def draw_corpus(seed: int, num_train: int, num_scored: int) -> Corpus:
+    """Sentences of the grammar as plain text: to learn from, and with other nouns to be scored."""
+    rng = np.random.default_rng(seed)
+    drawn = make_corpus(rng, train_size=num_train, test_size=num_scored, genders="any")
+    train, test = (
+        Sentences(
+            tuple(join_words(example.source) for example in examples),
+            tuple((join_words(example.target),) for example in examples),
+        )
+        for examples in drawn
+    )
+    return Corpus("grammar", "en", "fr", "MIT", train, test, {"test": test})
+
+
+def score(translator: Translator, sentences: Sentences) -> dict[str, float]:
+    """Loss a token without smoothing, and BLEU of greedy translations."""
+    sources, targets = map(translator.tokenizer.encode, sentences.pairs())
+    batches = TokenBatches(sources, targets, max_tokens=4096, seed=0)
+    device = next(translator.model.parameters()).device
+    planned = batches.epoch(0)
+    with torch.no_grad():
+        total = sum(
+            chunked_loss(translator.model, *(ids.to(device) for ids in batches.collate(indices))).item()
+            for indices in planned
+        )
+    translations = translator.translate(sentences.sources, beam_size=1)
+    return {
+        "loss": round(total / sum(map(batches.num_wanted, planned)), 4),
+        "bleu": round(bleu(translations, sentences.references).value, 2),
+    }
+
+
+def train(
+    corpus: Corpus, vocabulary_size: int, settings: TrainingSettings, folder: Path, device: torch.device
+) -> dict[str, dict[str, float]]:
+    """Train a translator; its scores with the last weights, and with the averaged ones."""
+    tokenizer = Tokenizer.train(itertools.chain(*corpus.train.pairs()), vocabulary_size=vocabulary_size)
+    torch.manual_seed(settings.seed)
+    config = TransformerConfig.tiny(tokenizer.vocabulary_size, **SIZES, norm="pre", dropout=0.1)
+    translator = Translator(Transformer(config).to(device), tokenizer)
+    Trainer(translator, corpus, settings, folder, progress_bar=False).run()
+    averaged = score(translator, corpus.validation)
+    newest = list_checkpoints(folder / "checkpoints")[-1:]
+    translator.model.load_state_dict(average_weights(newest), strict=False)
+    last = score(translator, corpus.validation)
+    shutil.rmtree(folder)
+    return {"last": last, "averaged": averaged}
+
+
+def main() -> None:
+    """Train with every choice and every seed, leaving out what is done, and store the scores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where runs are kept until all are done")
+    parser.add_argument("--num-train", type=int, default=1000)
+    parser.add_argument("--num-scored", type=int, default=200)
+    parser.add_argument("--vocabulary-size", type=int, default=450)
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--peak", type=float, default=0.01)
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    pace = {
+        "steps": options.steps,
+        "warmup_steps": options.steps // 10,
+        "learning_rate": options.peak,
+        "max_tokens": 256,
+        "validate_every": options.steps,
+        "checkpoint_every": options.steps // 40,
+        "keep_checkpoints": 5,
+    }
+    measured = []
+    for seed, name in itertools.product(range(options.seeds), CHOICES):
+        corpus = draw_corpus(seed, options.num_train, options.num_scored)
+        settings = TrainingSettings(**(USUAL | CHOICES[name]), **pace, seed=seed)
+        done = f"{name} {options.steps} {seed}"
+        run = functools.partial(
+            train, corpus, options.vocabulary_size, settings, options.folder / done, device
+        )
+        row = kept(options.folder / f"{done}.json", run)
+        measured.append({"choice": name, "seed": seed, **row})
+        print(measured[-1], flush=True)
+    stored = {name: value for name, value in vars(options).items() if name != "folder"}
+    stored |= {"usual": USUAL, "choices": CHOICES, **SIZES, **pace}
+    print(write_result("training_choices", device=device, settings=stored, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

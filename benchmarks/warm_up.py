@@ -1,0 +1,105 @@
+"""What does warm-up buy? Translators of the grammar, by the place of the norm and the peak learning rate.
+
+The rate rises over the first steps, or begins at its peak, and then stays, so that nothing but the start
+differs. Adam as in the paper, no clipping. What is stored is the loss on sentences with new pairs of nouns.
+What is done is kept in ``--folder``, so that the program can be stopped and started again.
+"""
+
+import argparse
+import functools
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from record import kept, write_result
+from torch import Tensor
+
+from glassformer.data.grammar import make_corpus
+from glassformer.data.vocabulary import Vocabulary
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.runtime import pick_device
+from glassformer.training.loop import draw_batches
+from glassformer.training.loss import teacher_forced_loss
+from glassformer.training.schedule import learning_rate_at
+
+D_MODEL, NUM_HEADS, D_FF, NUM_LAYERS, BATCH_SIZE = 32, 4, 64, 4, 32
+Ids = tuple[Tensor, Tensor]
+
+
+def draw_corpus(seed: int, device: torch.device) -> tuple[Ids, Ids, dict[str, int]]:
+    """Sentences to learn from and others to be asked, as ids, and the sizes of both vocabularies."""
+    train, test = make_corpus(np.random.default_rng(seed), train_size=6000, test_size=200)
+    english = Vocabulary.of(example.source for example in train)
+    french = Vocabulary.of(example.target for example in train)
+
+    def as_ids(examples: Any) -> Ids:
+        sources = english.batch([example.source for example in examples])
+        targets = french.batch([example.target for example in examples], marked=True)
+        return torch.from_numpy(sources).to(device), torch.from_numpy(targets).to(device)
+
+    sizes = {"source_vocabulary_size": len(english), "target_vocabulary_size": len(french)}
+    return as_ids(train), as_ids(test), sizes
+
+
+def final_loss(
+    norm: Any, warmup_steps: int, peak: float, steps: int, seed: int, device: torch.device
+) -> float:
+    """Train one translator from first weights that depend on the seed alone; its loss on the test."""
+    train, test, sizes = draw_corpus(seed, device)
+    generator = torch.Generator().manual_seed(seed)
+    layers = {"num_encoder_layers": NUM_LAYERS, "num_decoder_layers": NUM_LAYERS}
+    widths = {"d_model": D_MODEL, "num_heads": NUM_HEADS, "d_ff": D_FF}
+    config = TransformerConfig(**sizes, **layers, **widths, norm=norm, dropout=0.0)
+    model = Transformer(config, generator=generator).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    batches = draw_batches(*train, batch_size=BATCH_SIZE, generator=generator)
+    for step in range(1, steps + 1):
+        rate = learning_rate_at(
+            step, peak=peak, warmup_steps=warmup_steps, total_steps=steps, schedule="constant"
+        )
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.zero_grad()
+        teacher_forced_loss(model, *next(batches)).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        return round(teacher_forced_loss(model, *test).item(), 4)
+
+
+def main() -> None:
+    """Train every combination with every seed, and store the losses."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True, help="where what is done is kept")
+    parser.add_argument("--peaks", type=float, nargs="+", default=[0.001, 0.003, 0.01, 0.03])
+    parser.add_argument("--warmup-steps", type=int, nargs="+", default=[0, 80])
+    parser.add_argument("--steps", type=int, default=240)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    device = pick_device()
+    measured = []
+    for norm, warmup_steps, peak in itertools.product(("post", "pre"), options.warmup_steps, options.peaks):
+        losses = [
+            kept(
+                options.folder / f"{norm} {warmup_steps} {peak} {options.steps} {seed}.json",
+                functools.partial(final_loss, norm, warmup_steps, peak, options.steps, seed, device),
+            )
+            for seed in range(options.seeds)
+        ]
+        measured.append({"norm": norm, "warmup_steps": warmup_steps, "peak": peak, "loss": losses})
+        print(measured[-1], flush=True)
+    settings = {name: value for name, value in vars(options).items() if name != "folder"} | {
+        "d_model": D_MODEL,
+        "num_heads": NUM_HEADS,
+        "d_ff": D_FF,
+        "num_layers": NUM_LAYERS,
+        "batch_size": BATCH_SIZE,
+    }
+    print(write_result("warm_up", device=device, settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

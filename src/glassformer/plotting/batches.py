@@ -1,0 +1,49 @@
+"""Batches as rectangles: a bar of tokens for each sentence, and the padding behind it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+from numpy import ndarray as Array
+
+from glassformer.plotting.arrays import to_array
+from glassformer.plotting.style import COLORS, panels, styled
+
+
+@styled
+def plot_batches(batches: Mapping[str, Any], *, xlabel: str = "tokens", ylabel: str = "sentences") -> Array:
+    """Draw each batch in a panel of its own, a row for each sentence, as long as the longest of them.
+
+    Args:
+        batches: the title of each panel, and the lengths of its sentences, (sentences,), above zero.
+        xlabel: what lengths count.
+        ylabel: what the rows are.
+
+    Returns:
+        An array of axes, one for each batch.
+
+    Raises:
+        ValueError: there is no batch, or a length is not above zero.
+    """
+    drawn = {title: to_array(f"batches[{title!r}]", lengths, (1,)) for title, lengths in batches.items()}
+    for title, lengths in drawn.items():
+        if lengths.min() <= 0:
+            raise ValueError(f"batches[{title!r}] must hold lengths above 0, got {lengths.min():g}")
+    axes = panels(len(drawn), height=3.2)
+    for ax, (title, lengths) in zip(axes, drawn.items(), strict=True):
+        rows, widest = np.arange(len(lengths)), lengths.max()
+        ordered = np.sort(lengths)[::-1]
+        ax.barh(
+            rows, widest - ordered, left=ordered, height=0.8, color=(COLORS["text"], 0.18), label="padding"
+        )
+        ax.barh(rows, ordered, height=0.8, color=COLORS["violet"], label="tokens")
+        ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, widest), ylim=(-0.5, len(lengths) - 0.5))
+        ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        ax.set_yticks([])
+        ax.set_title(title, loc="left")
+    handles, names = axes[0].get_legend_handles_labels()
+    axes[0].get_figure(root=True).legend(
+        handles[::-1], names[::-1], loc="outside lower center", ncols=2, handlelength=1.5
+    )
+    return axes

@@ -1,0 +1,82 @@
+"""Every head of a model at a glance: a wall of small maps, one row an attention, one column a head."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy import ndarray as Array
+
+from glassformer.plotting.arrays import to_array
+from glassformer.plotting.colors import SEQUENTIAL
+from glassformer.plotting.style import COLORS, SIZES, WIDTH, open_figure, styled
+
+_LABELS, _TILE_GAP, _TOP = 1.15, 0.09, 0.35  # inches: names of rows, between maps, names of columns
+
+
+@styled
+def plot_maps(weights_of: Mapping[str, Any]) -> Array:
+    """Draw the weights of every head of several attentions, small, without numbers.
+
+    The scale of darkness is that of `plot_attention`. All maps share one size of cell, so that a map is as
+    wide as there are keys and as high as there are queries.
+
+    Args:
+        weights_of: the name of each attention, and its weights, (heads, query, key).
+
+    Returns:
+        The axes, (attention, head).
+
+    Raises:
+        ValueError: there is no attention, they differ in their number of heads, or weights are not between
+            0 and 1.
+    """
+    if not weights_of:
+        raise ValueError("weights_of must hold at least 1 attention, got 0")
+    drawn = {name: to_array(f"weights_of[{name!r}]", weights, (3,)) for name, weights in weights_of.items()}
+    counts = {len(weights) for weights in drawn.values()}
+    if len(counts) > 1:
+        raise ValueError(f"weights_of must hold equally many heads, got {sorted(counts)}")
+    for name, weights in drawn.items():
+        if weights.min() < 0 or weights.max() > 1 + 1e-6:
+            raise ValueError(
+                f"weights_of[{name!r}] must be between 0 and 1, "
+                f"got numbers from {weights.min():g} to {weights.max():g}"
+            )
+    (num_heads,) = counts
+    return _draw(drawn, num_heads)
+
+
+def _draw(drawn: Mapping[str, Array], num_heads: int) -> Array:
+    widest = max(weights.shape[2] for weights in drawn.values())
+    highest = max(weights.shape[1] for weights in drawn.values())
+    column = (WIDTH - _LABELS) / num_heads
+    cell = min((column - _TILE_GAP) / widest, column / highest)
+    heights = [cell * weights.shape[1] + _TILE_GAP for weights in drawn.values()]
+    height = _TOP + sum(heights)
+    figure = open_figure(WIDTH, height)
+    axes = np.empty((len(drawn), num_heads), dtype=object)
+    top = height - _TOP
+    for row, (name, weights) in enumerate(drawn.items()):
+        tall = cell * weights.shape[1]
+        figure.text(0.01, (top - tall / 2) / height, name, va="center", size=SIZES["small"])
+        for head, matrix in enumerate(weights):
+            place = (
+                (_LABELS + head * column) / WIDTH,
+                (top - tall) / height,
+                cell * matrix.shape[1] / WIDTH,
+                tall / height,
+            )
+            axes[row, head] = _small_map(figure.add_axes(place), matrix)
+        top -= heights[row]
+    for head, ax in enumerate(axes[0]):
+        ax.set_title(f"head {head}", loc="center", size=SIZES["small"], weight="normal", pad=5)
+    return axes
+
+
+def _small_map(ax: Axes, matrix: Array) -> Axes:
+    ax.pcolormesh(matrix, cmap=SEQUENTIAL, vmin=0, vmax=1, edgecolors="none", rasterized=True)
+    ax.invert_yaxis()
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set(visible=True, color=COLORS["text"], linewidth=0.6)
+    return ax
