@@ -76,6 +76,15 @@ LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 site-tests: .venv/installed ## Open every page of the built website in Chromium
 	$(FULL)/pytest -n 2 tests/site
 
+# ---- Measuring ----
+
+.PHONY: bench
+bench: .venv-bench/installed ## Measure speed and memory beside other libraries, and lay out the tables
+	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/training_step.py
+	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/decoding_speed.py
+	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/long_attention.py
+	.venv-bench/$(BIN)/python benchmarks/table.py
+
 # ---- Writing ----
 
 .PHONY: execute
@@ -98,7 +107,7 @@ lock: ## Pin again what the dependency groups of pyproject.toml admit (needs uv)
 
 .PHONY: clean
 clean: ## Remove everything that was made
-	rm -rf _build .venv .venv-site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf _build .venv .venv-site .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # ---- Environments: one for reading (no torch), one for everything; remade parts only when their pins change ----
 
@@ -116,4 +125,10 @@ else
 	$(@D)/$(BIN)/python -m pip install --quiet --no-compile -r $<
 endif
 	$(@D)/$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+.venv-bench/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(@D)/$(BIN)/python -m pip install --quiet --group bench --editable .
 	@touch $@

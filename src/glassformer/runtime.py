@@ -61,6 +61,8 @@ def speed_up_cpu() -> tuple[str, ...]:
       processors. Only the order of a sum's terms changes. Processors on which oneDNN would round the
       matrices to bfloat16 are found out by trying, and stay with MKL.
 
+    Training steps gain by it; writing with a small model becomes slower. See ``benchmarks/README.md``.
+
     Returns:
         The names of what is on now; what this machine does not have is left out.
     """

@@ -1,0 +1,221 @@
+"""How many sentences a second are written, greedily and with four beams, beside other libraries.
+
+Random weights, float32, one thread. All sentences of a batch are written to the same length: none may end
+before. "every token anew" is a loop without a cache, which reads the source once; JoeyNMT decodes like that.
+CTranslate2 is C++ and has our own weights; in float32 it writes what we write, and `agree` says so: it is the
+share of tokens that equal ours, and None for rivals with weights of their own. "switches" are those of
+`glassformer.runtime.speed_up_cpu`.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from peers import END, PEERS, SIZES, START, Size, glassformer, marian, sentences, torch_transformer, versions
+from record import write_result
+from table import print_table
+from torch import Tensor
+from turns import Measured, Rival, take_turns
+
+from glassformer.decoding.beam import beam_search
+from glassformer.decoding.greedy import greedy_decode
+from glassformer.runtime import speed_up_cpu
+
+Ids = list[list[int]]
+Work = tuple[Size, Tensor, int, int]  # the model's size, what to translate, tokens to write, beams
+
+MARIAN = "transformers, Marian"
+OURS, ANEW = "glassformer", "every token anew"
+WITH_OUR_WEIGHTS = (OURS, "ctranslate2")
+
+
+def write_ours(work: Work, *, cached: bool = True) -> Callable[[], Ids]:
+    """Our greedy decoding or beam search."""
+    size, source_ids, length, beams = work
+    model = glassformer(size)[0].eval()
+    options: dict[str, Any] = {
+        "start_id": START,
+        "end_id": END,
+        "forbidden_ids": (START, END),
+        "max_length": length,
+        "cached": cached,
+    }
+
+    def greedily() -> Ids:
+        return greedy_decode(model, source_ids, **options).tolist()
+
+    def by_beams() -> Ids:
+        found = beam_search(model, source_ids, beam_size=beams, length_penalty="average", **options)
+        return [list(best.ids) for best, *_ in found]
+
+    return greedily if beams == 1 else by_beams
+
+
+def write_with_torch(work: Work) -> Callable[[], Ids]:
+    """The loop that everyone writes first around torch.nn.Transformer."""
+    size, source_ids, length, _ = work
+    model = torch_transformer(size)[0].eval()
+
+    @torch.inference_mode()
+    def write() -> Ids:
+        memory = model.encode(source_ids)
+        written = torch.full((len(source_ids), 1), START)
+        for _ in range(length):
+            logits = model.decode(written, memory, source_ids)[:, -1]
+            logits[:, : END + 1] = -torch.inf
+            written = torch.cat([written, logits.argmax(-1, keepdim=True)], dim=1)
+        return written[:, 1:].tolist()
+
+    return write
+
+
+def write_with_marian(work: Work) -> Callable[[], Ids]:
+    """The method `generate` of transformers, which keeps a cache."""
+    size, source_ids, length, beams = work
+    model = marian(size)[0].eval()
+    mask = torch.ones_like(source_ids)
+    limits = {"min_new_tokens": length, "max_new_tokens": length}
+
+    def write() -> Ids:
+        written = model.generate(input_ids=source_ids, attention_mask=mask, num_beams=beams, **limits)
+        return written[:, 1:].tolist()
+
+    return write
+
+
+def write_with_joeynmt(work: Work) -> Callable[[], Ids]:
+    """JoeyNMT's own search."""
+    from types import SimpleNamespace
+
+    from joeynmt.model import Model
+    from joeynmt.search import search
+
+    size, source_ids, length, beams = work
+    parts = PEERS["joeynmt"](size)[0]
+    vocabulary = SimpleNamespace(
+        pad_index=0, bos_index=START, eos_index=END, sep_index=None, unk_index=3, specials=[], lang_tags=[]
+    )
+    embedding = parts["embedding"]
+    model = Model(parts["encoder"], parts["decoder"], embedding, embedding, vocabulary, vocabulary).eval()
+    batch = SimpleNamespace(
+        src=source_ids,
+        src_length=torch.full((len(source_ids),), source_ids.shape[1]),
+        src_mask=torch.ones_like(source_ids, dtype=torch.bool)[:, None],
+        has_trg=False,
+        trg_input=None,
+        trg_prompt_mask=None,
+    )
+
+    @torch.inference_mode()
+    def write() -> Ids:
+        written, _, _ = search(
+            model=model,
+            batch=batch,
+            max_output_length=length,
+            min_output_length=length,
+            beam_size=beams,
+            beam_alpha=1.0,
+        )
+        return written.tolist()
+
+    return write
+
+
+def write_with_ctranslate2(work: Work, *, compute_type: str) -> Callable[[], Ids]:
+    """CTranslate2, with our weights."""
+    from ctranslate2_model import load
+
+    size, source_ids, length, beams = work
+    with tempfile.TemporaryDirectory() as folder:
+        translator = load(glassformer(size)[0], Path(folder), compute_type)
+    words = [[str(token) for token in row] for row in source_ids.tolist()]
+
+    def write() -> Ids:
+        found = translator.translate_batch(
+            words,
+            beam_size=beams,
+            min_decoding_length=length,
+            max_decoding_length=length,
+            disable_unk=True,
+            suppress_sequences=[[str(START)]],
+        )
+        return [[int(word) for word in one.hypotheses[0]] for one in found]
+
+    return write
+
+
+RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
+    OURS: (write_ours, {}),
+    f"{OURS}, {ANEW}": (write_ours, {"cached": False}),
+    f"torch.nn.Transformer, {ANEW}": (write_with_torch, {}),
+    f"joeynmt, {ANEW}": (write_with_joeynmt, {}),
+    MARIAN: (write_with_marian, {}),
+    f"{OURS} + switches": (write_ours, {}),
+    f"{MARIAN} + switches": (write_with_marian, {}),
+    "ctranslate2": (write_with_ctranslate2, {"compute_type": "float32"}),
+    "ctranslate2, int8": (write_with_ctranslate2, {"compute_type": "int8"}),
+}
+
+
+def prepare(name: str, size_name: str, count: int, length: int, beams: int) -> Callable[[], Ids]:
+    """Make a rival's model; what is returned translates all sentences once."""
+    if "switches" in name:
+        speed_up_cpu()
+    make, options = RIVALS[name]
+    return make((SIZES[size_name], sentences(count, length), length, beams), **options)
+
+
+def measure(size_name: str, beams: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time every rival that can search so."""
+    arguments = (size_name, options.sentences, options.tokens, beams)
+    names = [name for name in RIVALS if beams == 1 or "torch.nn" not in name]
+    rivals = {name: Rival(prepare, (name, *arguments)) for name in names}
+    measured = take_turns(rivals, turns=options.turns, warm_up=1)
+    for name, one in measured.items():
+        if np.shape(one.result) != (options.sentences, options.tokens):
+            raise RuntimeError(f"{name} wrote an array of shape {np.shape(one.result)}")
+    return [row(name, one, measured, options.sentences) for name, one in measured.items()]
+
+
+def row(name: str, one: Measured, measured: dict[str, Measured], count: int) -> dict[str, Any]:
+    """Numbers of one rival: a ratio above 1 says how many times faster ours is, without switches."""
+    same_weights = name.startswith(WITH_OUR_WEIGHTS)
+    agree = float(np.mean(np.equal(one.result, measured[OURS].result))) if same_weights else None
+    return {
+        "rival": name,
+        "sentences_per_second": round(count / float(np.median(one.seconds)), 1),
+        "times_glassformers_time": one.ratio(measured[OURS]),
+        "times_marians_time": one.ratio(measured[MARIAN]),
+        "agree": agree,
+    }
+
+
+def main() -> None:
+    """Measure every size, greedily and with beams, print a table of each and store it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", nargs="+", default=list(SIZES), choices=list(SIZES))
+    parser.add_argument("--beams", nargs="+", type=int, default=[1, 4])
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--tokens", type=int, default=16)
+    parser.add_argument("--turns", type=int, default=11)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    for size_name in options.sizes:
+        for beams in options.beams:
+            measured = measure(size_name, beams, options)
+            print_table(f"Decoding, {size_name}, beam {beams}", measured)
+            settings = vars(options) | {
+                "versions": versions(),
+                "size": SIZES[size_name].of_the_model(),
+                "beam": beams,
+            }
+            name = f"decoding_speed_{size_name}_beam{beams}"
+            print(write_result(name, device=torch.device("cpu"), settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""How long one correction of the weights takes and how much memory it needs, beside other libraries.
+
+One batch of random sentences without padding, label smoothing 0.1, dropout 0.1, Adam (fused), float32, one
+thread. The rivals compute what they say of all tokens and hand it to torch's cross-entropy; ours takes the
+loss in chunks (`glassformer.training.loss.chunked_loss`). "switches" are those of
+`glassformer.runtime.speed_up_cpu`; "bfloat16" adds autocast, which rounds, and so is a thing apart.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from peers import END, PAD, PEERS, SIZES, START, num_parameters, sentences, versions
+from record import write_result
+from table import print_table
+from torch import Tensor
+from turns import Measured, Rival, take_turns
+
+from glassformer.runtime import speed_up_cpu
+from glassformer.training.loss import chunked_loss
+
+SMOOTHING = 0.1
+OURS, THEIRS = "glassformer", "torch.nn.Transformer"
+WITH_SWITCHES = (OURS, THEIRS, "transformers, Marian")
+
+
+def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, int]]:
+    """Make a model and a batch; what is returned takes one step: its loss, and how many weights there are."""
+    if "switches" in way:
+        speed_up_cpu()
+    size = SIZES[size_name]
+    model, to_logits = PEERS[peer](size)
+    model.train()
+    optimizer = torch.optim.Adam(model.parameters(), 1e-4, fused=True)
+    source_ids = sentences(size.sentences, size.tokens)
+    start, end = (torch.full((size.sentences, 1), mark) for mark in (START, END))
+    target_ids = torch.cat([start, source_ids[:, :-1].flip(0), end], dim=1)
+    in_chunks = peer == OURS and "all logits" not in way
+    precision = torch.autocast("cpu", torch.bfloat16) if "bfloat16" in way else nullcontext()
+
+    def loss() -> Tensor:
+        if in_chunks:
+            total = chunked_loss(model, source_ids, target_ids, label_smoothing=SMOOTHING)
+            return total / target_ids[:, 1:].numel()
+        logits = to_logits(source_ids, target_ids[:, :-1])
+        return F.cross_entropy(
+            logits.flatten(0, 1),
+            target_ids[:, 1:].flatten(),
+            ignore_index=PAD,
+            label_smoothing=SMOOTHING,
+        )
+
+    def step() -> tuple[float, int]:
+        optimizer.zero_grad()
+        with precision:
+            value = loss()
+        value.backward()
+        optimizer.step()
+        return value.item(), num_parameters(model)
+
+    return step
+
+
+def measure(size_name: str, turns: int, peers: list[str], at_once: int) -> list[dict[str, Any]]:
+    """Time and memory of every peer, and of some on the ways that a CPU offers beyond the plain one."""
+    ways = [(peer, "") for peer in peers]
+    ways += [(OURS, "all logits"), *((peer, "switches") for peer in WITH_SWITCHES if peer in peers)]
+    ways += [(peer, "switches, bfloat16") for peer in (OURS, THEIRS)]
+    reference = Rival(prepare, (THEIRS, size_name, ""))
+    rivals = {
+        " + ".join(filter(None, way)): Rival(prepare, (way[0], size_name, way[1]))
+        for way in dict.fromkeys(ways)
+        if way != (THEIRS, "")
+    }
+    rows: dict[str, dict[str, Any]] = {}
+    for names in batched(rivals, at_once - 1):  # each group has the reference in it, for its own ratios
+        group = {name: rivals[name] for name in names}
+        measured = take_turns({THEIRS: reference, **group}, turns=turns)
+        for name, one in measured.items():
+            rows.setdefault(name, row(name, one, measured))
+    return list(rows.values())
+
+
+def batched(names: Iterable[str], count: int) -> Iterator[list[str]]:
+    """So many at a time, the last ones perhaps fewer."""
+    left = list(names)
+    return (left[start : start + count] for start in range(0, len(left), count))
+
+
+def row(name: str, one: Measured, measured: dict[str, Measured]) -> dict[str, Any]:
+    """Numbers of one rival, and how they stand to torch.nn.Transformer's plain ones."""
+    loss, weights = one.result
+    return {
+        "rival": name,
+        "milliseconds": one.milliseconds(),
+        "ratio": one.ratio(measured[THEIRS]),
+        "megabytes": round(one.megabytes),
+        "megabytes_before": round(one.megabytes_before),
+        "memory_ratio": round(one.megabytes / measured[THEIRS].megabytes, 3),
+        "parameters": weights,
+        "loss": round(loss, 4),
+    }
+
+
+def main() -> None:
+    """Measure every size, print a table of each and store it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", nargs="+", default=["tiny", "base"], choices=list(SIZES))
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--turns", type=int, default=11)
+    parser.add_argument("--at-once", type=int, default=4, help="processes that are held in memory together")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    peers = list(dict.fromkeys([OURS, THEIRS, *options.peers]))
+    for size_name in options.sizes:
+        measured = measure(size_name, options.turns, peers, options.at_once)
+        print_table(f"Training step, {size_name}", measured)
+        settings = vars(options) | {"versions": versions(), "size": SIZES[size_name]._asdict()}
+        name = f"training_step_{size_name}"
+        print(write_result(name, device=torch.device("cpu"), settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()
