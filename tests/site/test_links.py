@@ -28,8 +28,10 @@ HOSTS = {
     "glassformer.github.io",
     "jmlr.org",
     "mybinder.org",
+    "tatoeba.org",
     "transformer-circuits.pub",
     "www.evanmiller.org",
+    "www.manythings.org",
 }
 
 
