@@ -45,6 +45,11 @@ FIXES = [
         r'\1 role="listitem"',
     ),
     Fix(
+        "a page may forbid scripts that stand in attributes; buttons.js does what these did",
+        re.compile(r'onclick="(?:window\.)?(print|toggleFullScreen)\(\)"'),
+        r'data-call="\1"',
+    ),
+    Fix(
         "the empty corner of a table is the header of nothing",
         re.compile(r'<th class="(head[^"]*)"><p></p></th>'),
         r'<td class="\1"><p></p></td>',
