@@ -17,6 +17,8 @@ PORT ?= 8000
 
 # Notebooks and tests run on the CPU unless told otherwise, and never draw to a screen.
 export GLASSFORMER_DEVICE ?= cpu
+# Stored outputs leave the scripts of live figures to the book's pages.
+export GLASSFORMER_SCRIPTS := page
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -38,7 +40,7 @@ serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...
 
 .PHONY: lab
 lab: .venv/installed ## Open the chapters in JupyterLab
-	GLASSFORMER_DEVICE= $(FULL)/jupyter lab --notebook-dir chapters
+	GLASSFORMER_DEVICE= GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
 
 # ---- Testing ----
 

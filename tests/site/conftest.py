@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.widgets.live import STATIC, files_of
+
 SITE = Path(__file__).parents[2] / "_build/html"
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
@@ -50,3 +52,26 @@ def served():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture
+def figure_script(page):
+    """Load the scripts of one live figure into an empty page."""
+
+    def load(name):
+        for file in files_of(name):
+            if file.endswith(".js"):
+                page.add_script_tag(path=STATIC / file)
+
+    return load
+
+
+@pytest.fixture
+def opened(page, served):
+    """Open a page of the website."""
+
+    def open_page(name):
+        page.goto(f"{served}/{name}.html")
+        return page
+
+    return open_page

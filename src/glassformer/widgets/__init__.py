@@ -1,0 +1,9 @@
+"""Figures that are alive in a page, without a kernel or a server: numbers from Python, drawn by `static/`."""
+
+from glassformer.widgets.formula import live_formula
+from glassformer.widgets.heads import live_heads
+from glassformer.widgets.lookup import live_lookup
+from glassformer.widgets.scaling import live_scaling
+from glassformer.widgets.softmax import live_softmax
+
+__all__ = ["live_formula", "live_heads", "live_lookup", "live_scaling", "live_softmax"]

@@ -1,0 +1,80 @@
+"""Cut queries, keys and values into heads, follow one word through them, and switch heads off."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from glassformer.reference.heads import multi_head_attention
+from glassformer.validation import require_choice, require_shape
+from glassformer.widgets.live import LiveFigure, Table
+
+D_MODEL = 8
+HEAD_COUNTS = (1, 2, 4)
+NUM_HEADS = 2  # where the reader starts
+REACH = 10  # of all numbers, so that those of the page can be read
+
+
+def live_heads(
+    words: Sequence[str],
+    x: Float[Array, "words d_model"],
+    *,
+    query_weight: Float[Array, "d_model d_model"],
+    key_weight: Float[Array, "d_model d_model"],
+    value_weight: Float[Array, "d_model d_model"],
+    output_weight: Float[Array, "d_model d_model"],
+    follow: str,
+) -> LiveFigure:
+    """Show multi-head attention with 1, 2 or 4 heads side by side, each of them with a switch.
+
+    Args:
+        words: what the rows of ``x`` stand for, all different.
+        x: a vector of 8 numbers a word, between -10 and 10, as are the matrices.
+        query_weight: W_Q of all heads side by side, 8 × 8.
+        key_weight: W_K, likewise.
+        value_weight: W_V, likewise.
+        output_weight: W_O, applied to the merged heads.
+        follow: the word that is followed first.
+
+    Raises:
+        ValueError: two words are the same, ``follow`` is none of them, or an array does not fit.
+    """
+    if len(set(words)) != len(words):
+        raise ValueError(f"words must all be different, got {', '.join(words)}")
+    require_choice(tuple(words), follow=follow)
+    require_shape((len(words), D_MODEL), x=x)
+    weights = {
+        "query_weight": query_weight,
+        "key_weight": key_weight,
+        "value_weight": value_weight,
+        "output_weight": output_weight,
+    }
+    require_shape((D_MODEL, D_MODEL), **weights)
+    for name, array in {"x": x, **weights}.items():
+        if not np.abs(array).max() <= REACH:
+            raise ValueError(f"{name} must lie between {-REACH} and {REACH}, got {array.tolist()}")
+    output, maps = multi_head_attention(x, x, x, num_heads=NUM_HEADS, **weights)
+    place = list(words).index(follow)
+    return LiveFigure(
+        "heads",
+        label="Heads side by side",
+        data={
+            "words": list(words),
+            "x": x.tolist(),
+            "weights": {name.removesuffix("_weight"): array.tolist() for name, array in weights.items()},
+            "headCounts": HEAD_COUNTS,
+            "numHeads": NUM_HEADS,
+            "follow": follow,
+        },
+        heights=(57.5, 88.1),
+        table=Table(
+            f"Where {NUM_HEADS} heads of “{follow}” look; its output is {_show(output[place])}",
+            ("word", *(f"head {head}" for head in range(NUM_HEADS))),
+            [(word, *map(_show, maps[:, place, [key]])) for key, word in enumerate(words)],
+        ),
+    )
+
+
+def _show(numbers: Float[Array, "numbers"]) -> str:
+    return " ".join(f"{number + 0:.2f}".replace("-", "−") for number in numbers)

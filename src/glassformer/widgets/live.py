@@ -1,0 +1,98 @@
+"""A figure that is alive in the reader's browser: numbers and a table from Python, drawn by a script."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+STATIC = Path(__file__).parent / "static"
+
+
+def files_of(name: str) -> list[str]:
+    """List the sheets and scripts in `STATIC` that a figure needs, those first that all figures share."""
+    own = [file for file in (f"{name}.css", f"{name}.js") if (STATIC / file).is_file()]
+    return ["figures.css", "figures.js", "numbers.js", *own]
+
+
+class Table:
+    """What a figure shows at its start, in words and numbers: for paper, and where no script runs.
+
+    Args:
+        caption: what the numbers are.
+        head: a word for each column.
+        rows: what stands in the columns, the first a word for the row.
+    """
+
+    def __init__(self, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        widths = {len(head), *map(len, rows)}
+        if len(widths) != 1:
+            raise ValueError(f"head and rows must be equally long, got lengths {sorted(widths)}")
+        self.caption, self.head, self.rows = caption, head, rows
+
+    def to_html(self) -> str:
+        """Write the table."""
+        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
+        body = "".join(
+            f'<tr><th scope="row">{escape(first)}</th>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+            + "</tr>"
+            for first, *rest in self.rows
+        )
+        return (
+            f'<table class="table"><caption>{escape(self.caption)}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+class LiveFigure:
+    """One figure: what it starts from, and the table that stands in its place without a script.
+
+    On the book's pages the scripts are loaded by the page. In a notebook they come with the output, unless
+    the environment says ``GLASSFORMER_SCRIPTS=page``, as it does where outputs are stored or compared.
+
+    Args:
+        name: which script draws it, ``static/<name>.js``.
+        label: what the figure is, for those who hear it.
+        data: what the script starts from: numbers, words, lists and mappings.
+        table: what the figure shows at its start.
+        heights: the room that the page keeps for it, in rem: where it is 40 rem wide, and on a telephone.
+
+    Raises:
+        ValueError: there is no such script, or ``data`` holds NaN or infinity, which JSON does not know.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        label: str,
+        data: Mapping[str, Any],
+        table: Table,
+        heights: tuple[float | int, float | int],
+    ) -> None:
+        if not (STATIC / f"{name}.js").is_file():
+            known = sorted(path.stem for path in STATIC.glob("*.js"))
+            raise ValueError(f"name must be that of a script, one of {', '.join(known)}, got {name!r}")
+        self.name, self.label, self.table, self.heights = name, label, table, heights
+        self.json = json.dumps(data, allow_nan=False, ensure_ascii=False).replace("</", "<\\/")
+
+    def __repr__(self) -> str:
+        return f"LiveFigure({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        wide, narrow = self.heights
+        figure = (
+            f'<glass-figure name="{self.name}" role="group" aria-label="{escape(self.label)}" '
+            f'style="--wide: {wide:g}rem; --narrow: {narrow:g}rem">'
+            f'<script type="application/json">{self.json}</script>{self.table.to_html()}</glass-figure>'
+        )
+        return figure if os.environ.get("GLASSFORMER_SCRIPTS") == "page" else figure + self._scripts()
+
+    def _scripts(self) -> str:
+        tags = {".css": "style", ".js": "script"}
+        texts = [
+            (tags[Path(file).suffix], (STATIC / file).read_text("utf-8")) for file in files_of(self.name)
+        ]
+        return "".join(f"<{tag}>{text}</{tag}>" for tag, text in texts)

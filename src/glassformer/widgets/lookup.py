@@ -1,0 +1,85 @@
+"""Move a query on a plane of keys, and see the scores, the weights, and the value that is handed over."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from glassformer.reference.softmax import softmax
+from glassformer.validation import require_floating, require_not_empty, require_shape
+from glassformer.widgets.live import LiveFigure, Table
+
+REACH = 3  # of the plane, in each direction
+
+
+def live_lookup(
+    query: Float[Array, "2"],
+    key: Float[Array, "words 2"],
+    value: Float[Array, "words"],
+    *,
+    words: Sequence[str],
+    asker: str,
+    unit: str,
+) -> LiveFigure:
+    """Show a soft and a hard look-up: softmax(K q) · v, and the value of the best key alone.
+
+    Args:
+        query: where the reader starts.
+        key: a place on the plane for each word.
+        value: what each word hands over.
+        words: what can be found.
+        asker: whose query it is.
+        unit: what the values count.
+
+    Raises:
+        ValueError: there are not two numbers in each place and one value for each word, or a place is out
+            of reach.
+    """
+    require_floating(query=query, key=key, value=value)
+    require_not_empty(key=key)
+    require_shape((2,), query=query)
+    require_shape((len(words), 2), key=key)
+    require_shape((len(words),), value=value)
+    for name, places in {"query": query, "key": key}.items():
+        if not np.abs(places).max() <= REACH:
+            raise ValueError(f"{name} must lie between {-REACH} and {REACH}, got {places.tolist()}")
+    return LiveFigure(
+        "lookup",
+        label="A query on a plane of keys",
+        data={
+            "query": query.tolist(),
+            "key": key.tolist(),
+            "value": value.tolist(),
+            "words": list(words),
+            "asker": asker,
+            "unit": unit,
+            "reach": REACH,
+        },
+        table=_table(query, key, value, words, unit),
+        heights=(35.6, 51.2),
+    )
+
+
+def _table(query: Array, key: Array, value: Array, words: Sequence[str], unit: str) -> Table:
+    scores = key @ query
+    soft, hard = softmax(scores), np.eye(len(words))[scores.argmax()]
+    rows = [
+        (
+            word,
+            f"({place[0]:g}, {place[1]:g})",
+            f"{score:.2f}",
+            f"{share:.3f}",
+            f"{all_or_none:g}",
+            f"{each:g}",
+        )
+        for word, place, score, share, all_or_none, each in zip(
+            words, key, scores, soft, hard, value, strict=True
+        )
+    ]
+    handed_over = ("handed over", "", "", f"{soft @ value:.2f} {unit}", f"{hard @ value:g} {unit}", "")
+    return Table(
+        f"A query at ({query[0]:g}, {query[1]:g}): its scores, and the weights of a soft and a hard look-up",
+        ("word", "key", "score", "soft", "hard", unit),
+        [*rows, handed_over],
+    )

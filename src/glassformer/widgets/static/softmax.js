@@ -1,0 +1,177 @@
+// Scores to weights: move a score, the temperature, the level of all scores, and the format of the numbers.
+(function (glassformer) {
+  const LARGEST = { float16: 65504, float32: (2 - 2 ** -23) * 2 ** 127, float64: Number.MAX_VALUE };
+
+  /** All numbers of the figure. A format is imitated where it ends, not where it rounds. */
+  glassformer.softmaxNumbers = function ({ scores, temperature, level, format, shifted }) {
+    const tempered = scores.map((score) => (score + level) / temperature);
+    const shift = shifted ? Math.max(...tempered) : 0;
+    const exponentials = tempered.map((score) => within(Math.exp(score - shift), format));
+    const total = within(exponentials.reduce((sum, each) => sum + each, 0), format);
+    const weights = exponentials.map((each) => each / total);
+    const slopes = weights.map((weight, row) =>
+      weights.map((other, column) => (weight * ((row === column ? 1 : 0) - other)) / temperature),
+    );
+    const entropy = -weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : weight * Math.log(weight)), 0);
+    return { exponentials, total, weights, slopes, entropy };
+  };
+
+  function within(number, format) {
+    return number > LARGEST[format] ? Infinity : number;
+  }
+
+  function start(stage, { words, scores, reach }) {
+    const { element, set, slider, choice, toggle, summary, prediction, show } = glassformer;
+    const state = { scores: [...scores], temperature: 1, level: 0, format: "float64", shifted: true };
+    const changed = (change) => {
+      Object.assign(state, change);
+      draw();
+    };
+
+    const rows = words.map((word, place) => {
+      const score = slider({
+        label: word,
+        min: -reach,
+        max: reach,
+        step: 0.1,
+        value: scores[place],
+        show: (number) => show(number, 1),
+        onInput: (number) => changed({ scores: state.scores.with(place, number) }),
+      });
+      const exponential = element("td", { class: "number" });
+      const weight = element("td", { class: "number" });
+      const bar = element("td", { class: "bar" }, element("span"));
+      const slopes = words.map(() => element("td", { class: "slope number" }));
+      return { score, exponential, weight, bar, slopes };
+    });
+
+    const numbers = element(
+      "table",
+      { class: "numbers" },
+      head("word", "score", "", "exp", "weight", ""),
+      element(
+        "tbody",
+        {},
+        ...rows.map(({ score, exponential, weight, bar }) =>
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row" }, score.label),
+            element("td", {}, score.input),
+            element("td", { class: "number" }, score.output),
+            exponential,
+            weight,
+            bar,
+          ),
+        ),
+      ),
+    );
+
+    const jacobian = element(
+      "table",
+      { class: "slopes" },
+      element("caption", {}, "Change of each weight (row) for each score (column)"),
+      head("", ...words),
+      element(
+        "tbody",
+        {},
+        ...rows.map(({ slopes }, place) =>
+          element("tr", {}, element("th", { scope: "row" }, words[place]), ...slopes),
+        ),
+      ),
+    );
+
+    const temperature = slider({
+      label: "temperature",
+      min: 0.1,
+      max: 5,
+      step: 0.1,
+      value: 1,
+      show: (number) => show(number, 1),
+      onInput: (number) => changed({ temperature: number }),
+    });
+    const level = slider({
+      label: "add to all scores",
+      min: 0,
+      max: 800,
+      step: 1,
+      value: 0,
+      onInput: (number) => changed({ level: number }),
+    });
+    const format = choice({
+      label: "format",
+      options: Object.keys(LARGEST),
+      value: state.format,
+      onInput: (name) => changed({ format: name }),
+    });
+    const shift = toggle({
+      label: "subtract the largest score first",
+      value: true,
+      onInput: (on) => changed({ shifted: on }),
+    });
+    const { parts, say } = summary();
+
+    stage.append(
+      prediction({
+        question: "All scores are raised by 100. What do the weights do?",
+        answers: ["They come closer together", "They stay the same", "They move apart"],
+        right: 1,
+        because: "Only differences of scores count. Raise them, and see.",
+      }),
+      numbers,
+      element(
+        "div",
+        { class: "controls" },
+        ...[temperature, level].map(({ label, input, output }) =>
+          element("div", { class: "control" }, label, input, output),
+        ),
+        element("div", { class: "control" }, format.label, format.input),
+        shift,
+      ),
+      ...parts,
+      jacobian,
+    );
+
+    function draw() {
+      const { exponentials, weights, slopes, entropy } = glassformer.softmaxNumbers(state);
+      rows.forEach((row, place) => {
+        row.exponential.textContent = show(exponentials[place], 3);
+        row.weight.textContent = show(weights[place], 3);
+        set(row.bar, { "--share": weights[place] || 0 });
+        row.slopes.forEach((cell, column) => {
+          const slope = slopes[place][column];
+          cell.textContent = show(slope, 2);
+          cell.classList.toggle("negative", slope < 0);
+          set(cell, { "--strength": Math.min(1, Math.abs(slope) * 4) || 0 });
+        });
+      });
+      say(describe(weights, entropy));
+    }
+
+    function describe(weights, entropy) {
+      if (weights.some(Number.isNaN)) {
+        return `An exponential, or their sum, is larger than ${state.format} can hold: the weights are not numbers any more.`;
+      }
+      const best = weights.indexOf(Math.max(...weights));
+      const shares = words.map((word, place) => `${word} ${show(weights[place], 3)}`).join(", ");
+      return `${shares}. Most goes to “${words[best]}”; entropy ${show(entropy, 2)} of at most ${show(Math.log(words.length), 2)}.`;
+    }
+
+    draw();
+  }
+
+  function head(...cells) {
+    const { element } = glassformer;
+    return element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        ...cells.map((cell) => (cell ? element("th", { scope: "col" }, cell) : element("td"))),
+      ),
+    );
+  }
+
+  (glassformer.figures ??= []).push(["softmax", start]);
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,60 @@
+"""The numbers of the softmax figure are the package's."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from glassformer.reference.softmax import softmax
+
+SCORES = [[2.0, 1.0, -1.0], [0.0, 0.0, 0.0], [-10.0, 10.0, 3.3, 9.9]]
+TEMPERATURES = [0.1, 1.0, 3.7]
+LARGEST = {name: float(np.finfo(name).max) for name in ("float16", "float32", "float64")}
+
+
+@pytest.fixture
+def numbers(page, figure_script):
+    figure_script("softmax")
+    return lambda **state: page.evaluate("state => glassformer.softmaxNumbers(state)", state)
+
+
+def test_weights_slopes_and_entropy_are_those_of_the_package(numbers):
+    for scores, temperature, shifted in itertools.product(SCORES, TEMPERATURES, [True, False]):
+        found = numbers(scores=scores, temperature=temperature, level=4, format="float64", shifted=shifted)
+        weights = softmax(np.array(scores) / temperature)
+        jacobian = (np.diag(weights) - np.outer(weights, weights)) / temperature
+        np.testing.assert_allclose(found["weights"], weights, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(found["slopes"], jacobian, rtol=1e-9, atol=1e-12)
+        entropy = -sum(weight * np.log(weight) for weight in weights)
+        assert found["entropy"] == pytest.approx(entropy, rel=1e-9)
+
+
+@pytest.mark.parametrize("format", LARGEST)
+def test_without_the_shift_the_numbers_end_where_the_format_does(numbers, format):
+    highest = np.log(LARGEST[format])
+    for level, breaks in ((highest - 0.01, False), (highest + 0.01, True)):
+        state = {"scores": [0.0, -1000.0], "temperature": 1, "level": level, "format": format}
+        assert np.isnan(numbers(**state, shifted=False)["weights"][0]) == breaks
+        assert numbers(**state, shifted=True)["weights"][0] == 1
+
+
+def test_the_keyboard_moves_a_score_and_the_summary_says_so(page, opened):
+    opened("chapters/04_softmax")
+    figure = page.locator("glass-figure[name=softmax]")
+    figure.get_by_label("tired").focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    weights = softmax(np.array([2.0, 1.0, 1.0]))
+    sentence = f"animal {weights[0]:.3f}, street {weights[1]:.3f}, tired {weights[2]:.3f}."
+    assert sentence in figure.locator(".summary").inner_text()
+    figure.get_by_role("status").filter(has_text=sentence).wait_for()
+
+
+def test_the_reader_can_break_it(page, opened):
+    opened("chapters/04_softmax")
+    figure = page.locator("glass-figure[name=softmax]")
+    figure.get_by_label("format").select_option("float16")
+    figure.get_by_label("add to all scores").fill("10")
+    assert "animal 0.705" in figure.locator(".summary").inner_text()
+    figure.get_by_label("subtract the largest score first").uncheck()
+    assert "float16 can hold" in figure.locator(".summary").inner_text()
