@@ -16,6 +16,7 @@ NOTEBOOKS := $(sort $(wildcard chapters/*.ipynb))
 PORT ?= 8000
 
 # Notebooks and tests run on the CPU unless told otherwise, and never draw to a screen.
+READERS_DEVICE := $(GLASSFORMER_DEVICE)
 export GLASSFORMER_DEVICE ?= cpu
 # Stored outputs leave the scripts of live figures to the book's pages.
 export GLASSFORMER_SCRIPTS := page
@@ -40,7 +41,7 @@ serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...
 
 .PHONY: lab
 lab: .venv/installed ## Open the chapters in JupyterLab
-	GLASSFORMER_DEVICE= GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
+	GLASSFORMER_DEVICE=$(READERS_DEVICE) GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
 
 # ---- Testing ----
 
