@@ -3,7 +3,8 @@
 from glassformer.widgets.formula import live_formula
 from glassformer.widgets.heads import live_heads
 from glassformer.widgets.lookup import live_lookup
+from glassformer.widgets.positions import live_positions
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
 
-__all__ = ["live_formula", "live_heads", "live_lookup", "live_scaling", "live_softmax"]
+__all__ = ["live_formula", "live_heads", "live_lookup", "live_positions", "live_scaling", "live_softmax"]

@@ -1,0 +1,107 @@
+"""The browser tells places as the package does, in all four ways, and both places move by keyboard."""
+
+import json
+
+import numpy as np
+import pytest
+
+from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.widgets import live_positions
+
+PLACES, D_MODEL, HEADS = 40, 6, 5
+STATES = [
+    {"position": 0, "shift": 0, "pair": 0, "head": 1},
+    {"position": 11, "shift": 7, "pair": 1, "head": 3},
+    {"position": 39, "shift": -13, "pair": 2, "head": 5},
+]
+KINDS = ["sinusoidal", "learned, untrained", "rotary", "linear bias"]
+
+
+@pytest.fixture(scope="module")
+def live():
+    rng = np.random.default_rng(1)
+    return live_positions(
+        rng.standard_normal(D_MODEL),
+        rng.standard_normal((PLACES, D_MODEL)),
+        *rng.standard_normal((2, D_MODEL, D_MODEL)),
+        num_heads=HEADS,
+    )
+
+
+@pytest.fixture
+def figure(page, monkeypatch, live):
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    page.set_content(live._repr_html_())
+    return page.locator("glass-figure")
+
+
+def by_package(live, kind, projected):
+    """Return the numbers that stand for each place, as query and as key, and each place's score of each."""
+    data = json.loads(live.json)
+    word, learned, *weights = (
+        np.array(data[name]) for name in ("word", "learned", "query_weight", "key_weight")
+    )
+    if kind == "linear bias":
+        return None, linear_bias(PLACES, PLACES, HEADS)
+    entering = {
+        "sinusoidal": sinusoidal_positions(PLACES, D_MODEL),
+        "learned, untrained": learned,
+        "rotary": np.tile(word, (PLACES, 1)),
+    }[kind]
+    behind = [entering @ weight if projected else entering for weight in weights]
+    if kind == "rotary":
+        behind = [rotate_by_position(each) for each in behind]
+    shown = behind if kind == "rotary" else [entering, entering]
+    return shown, behind[0] @ behind[1].T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, kind):
+    figure_script("positions")
+    data = json.loads(live.json)
+    for projected in (False, True):
+        shown, scores = by_package(live, kind, projected)
+        for state in STATES:
+            asked = data | state | {"kind": kind, "projected": projected}
+            found = page.evaluate("state => glassformer.positionsNumbers(state)", asked)
+            each = scores[state["head"] - 1] if kind == "linear bias" else scores
+            np.testing.assert_allclose(found["scores"], each[state["position"]], atol=1e-9)
+            alike = [np.diagonal(each, distance) for distance in range(-data["reach"], data["reach"] + 1)]
+            np.testing.assert_allclose(found["least"], [same.min() for same in alike], atol=1e-9)
+            np.testing.assert_allclose(found["most"], [same.max() for same in alike], atol=1e-9)
+            pair = slice(2 * state["pair"], 2 * state["pair"] + 2)
+            for name, vectors in zip(("query", "key"), shown or (), strict=False):
+                np.testing.assert_allclose(found[name], vectors[:, pair], atol=1e-9)
+
+
+def test_a_shift_turns_the_hand_by_the_angle_that_is_said(page, figure_script, live):
+    figure_script("positions")
+    asked = json.loads(live.json) | STATES[1] | {"kind": "sinusoidal", "projected": False}
+    found = page.evaluate("state => glassformer.positionsNumbers(state)", asked)
+    (sine, cosine), angle = found["query"][11], found["angle"]
+    turned = [np.cos(angle) * sine + np.sin(angle) * cosine, np.cos(angle) * cosine - np.sin(angle) * sine]
+    np.testing.assert_allclose(turned, found["key"][18], atol=1e-9)
+
+
+def test_the_keyboard_moves_places_and_the_summary_says_whether_the_score_stays(page, figure, live):
+    figure.get_by_label("positions").select_option("rotary")
+    figure.get_by_label("behind random projections").check()
+    figure.get_by_label("place").focus()
+    page.keyboard.press("ArrowRight")
+    figure.get_by_label("shift").focus()
+    page.keyboard.press("ArrowLeft")
+    score = f"{by_package(live, 'rotary', True)[1][25, 27]:.2f}".replace("-", "−")
+    sentence = f"from place 25 to 27 the score is {score}, as from any place by a shift of +2."
+    figure.get_by_role("status").filter(has_text=sentence).wait_for()
+    figure.get_by_label("positions").select_option("sinusoidal")
+    assert "from other places by the same shift" in figure.locator(".summary").inner_text()
+
+
+def test_neither_place_leaves_the_sequence(page, figure):
+    place, shift = (figure.get_by_label(name) for name in ("place", "shift"))
+    place.focus()
+    page.keyboard.press("End")
+    assert (place.input_value(), shift.input_value()) == ("39", "0")
+    shift.focus()
+    page.keyboard.press("ArrowRight")
+    assert (place.input_value(), shift.get_attribute("aria-valuetext")) == ("38", "+1")
