@@ -1,0 +1,116 @@
+// Weights by name from a safetensors file: the length of a header, the header in JSON, the numbers.
+(function (glassformer) {
+  const LENGTH_BYTES = 8;
+
+  const FORMATS = {
+    F32: { size: 4, read: (buffer) => new Float32Array(buffer) },
+    F16: { size: 2, read: readHalves },
+    BF16: { size: 2, read: readBrainFloats },
+  };
+
+  /**
+   * Read an ArrayBuffer: a Map from names to `{ shape, values }`, the values as a Float32Array.
+   * Throws an Error that says what is wrong with the file.
+   */
+  function readSafetensors(buffer) {
+    if (!(buffer instanceof ArrayBuffer)) throw damaged("what was read is no ArrayBuffer");
+    const { header, start } = readHeader(buffer);
+    delete header.__metadata__;
+    const entries = Object.entries(header).map(([name, entry]) => checkEntry(name, entry));
+    checkPlaces(entries, buffer.byteLength - start);
+    return new Map(
+      entries.map(({ name, shape, begin, end, read }) => [
+        name,
+        { shape, values: read(buffer.slice(start + begin, start + end)) },
+      ]),
+    );
+  }
+
+  function readHeader(buffer) {
+    if (buffer.byteLength < LENGTH_BYTES) throw damaged(`it has only ${buffer.byteLength} bytes`);
+    const length = Number(new DataView(buffer).getBigUint64(0, true));
+    const start = LENGTH_BYTES + length;
+    if (start > buffer.byteLength) {
+      throw damaged(`its header should have ${length} bytes, but the file has only ${buffer.byteLength}`);
+    }
+    let header;
+    try {
+      header = JSON.parse(
+        new TextDecoder("utf-8", { fatal: true }).decode(buffer.slice(LENGTH_BYTES, start)),
+      );
+    } catch (error) {
+      throw damaged(`its header is no JSON (${error.message})`);
+    }
+    if (header === null || typeof header !== "object") throw damaged("its header names no tensors");
+    return { header, start };
+  }
+
+  /** One line of the header, once it is known to make sense. */
+  function checkEntry(name, entry) {
+    const { dtype, shape, data_offsets: places } = entry ?? {};
+    if (!areCounts(shape) || !areCounts(places) || places.length !== 2) {
+      throw damaged(`its header says no shape or no place of ${name}`);
+    }
+    if (!Object.hasOwn(FORMATS, dtype)) {
+      throw damaged(
+        `${name} has numbers of type ${dtype}, but only ${Object.keys(FORMATS).join(", ")} are read`,
+      );
+    }
+    const { size, read } = FORMATS[dtype];
+    const [begin, end] = places;
+    const bytes = shape.reduce((product, length) => product * length, size);
+    if (end - begin !== bytes) {
+      throw damaged(`${name} should have ${bytes} bytes for its shape (${shape}), but has ${end - begin}`);
+    }
+    return { name, shape, begin, end, read };
+  }
+
+  /** Tensors stand one behind the other and fill the file. */
+  function checkPlaces(entries, length) {
+    let reached = 0;
+    for (const { name, begin, end } of [...entries].sort((one, other) => one.begin - other.begin)) {
+      if (begin !== reached) throw damaged(`${name} should begin at byte ${reached}, but begins at ${begin}`);
+      reached = end;
+    }
+    if (reached !== length) {
+      throw damaged(`its tensors have ${reached} bytes, but the file has ${length} for them`);
+    }
+  }
+
+  function areCounts(numbers) {
+    return Array.isArray(numbers) && numbers.every((number) => Number.isSafeInteger(number) && number >= 0);
+  }
+
+  let halves;
+
+  function readHalves(buffer) {
+    halves ??= Float32Array.from({ length: 2 ** 16 }, (_, bits) => halfOf(bits));
+    const bits = new Uint16Array(buffer);
+    const values = new Float32Array(bits.length);
+    for (let i = 0; i < bits.length; i++) values[i] = halves[bits[i]];
+    return values;
+  }
+
+  /** The number that a sign, five bits of exponent and ten of fraction stand for. */
+  function halfOf(bits) {
+    const sign = bits >> 15 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const fraction = (bits & 1023) / 1024;
+    if (exponent === 31) return fraction ? NaN : sign * Infinity;
+    return sign * (exponent ? (1 + fraction) * 2 ** (exponent - 15) : fraction * 2 ** -14);
+  }
+
+  /** A bfloat16 is the upper half of a float32. */
+  function readBrainFloats(buffer) {
+    const upper = new Uint16Array(buffer);
+    const bits = new Uint32Array(upper.length);
+    for (let i = 0; i < bits.length; i++) bits[i] = upper[i] << 16;
+    return new Float32Array(bits.buffer);
+  }
+
+  function damaged(what) {
+    return new Error(`The file of weights must be safetensors, but is damaged or of another kind: ${what}.`);
+  }
+
+  Object.assign(glassformer, { readSafetensors });
+})((globalThis.glassformer ??= {}));
