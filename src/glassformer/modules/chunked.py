@@ -24,7 +24,7 @@ def chunked_attention(
     value: Float[Tensor, "*batch key d_v"],
     attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
     *,
-    chunk_size: int = 512,
+    chunk_size: int = 256,
 ) -> Float[Tensor, "*batch query d_v"]:
     """Attend to what `modules.attention.scaled_dot_product_attention` attends to, a square at a time.
 
