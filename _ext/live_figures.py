@@ -1,15 +1,34 @@
 """A page with live figures loads their scripts, and no other page does."""
 
+import os
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
 
+from glassformer import widgets
 from glassformer.widgets.live import STATIC, files_of
 
 FIGURE = re.compile(r'<glass-figure name="(\w+)"')
+SHIPPED = Path(widgets.__file__).parents[1] / "shipped"
+
+
+class FigureDirective(SphinxDirective):
+    """Put a live figure into a page that is no notebook: ``{live-figure} translate``."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Make the figure, which takes no numbers from the page."""
+        make = getattr(widgets, f"live_{self.arguments[0]}", None)
+        if make is None:
+            raise self.error(f"there is no figure {self.arguments[0]!r} in glassformer.widgets")
+        return [nodes.raw("", make()._repr_html_(), format="html")]
 
 
 def serve_scripts(app: Sphinx, config: Config) -> None:
@@ -30,8 +49,17 @@ def load_scripts(
             app.add_js_file(file, loading_method="defer")
 
 
+def serve_translators(app: Sphinx, error: Exception | None) -> None:
+    """Copy the shipped translators to where the pages look for them."""
+    if error is None and app.builder.format == "html":
+        shutil.copytree(SHIPPED, Path(app.outdir, "_static/translator"), dirs_exist_ok=True)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act once the configuration is read, and on each page."""
+    """Act once the configuration is read, on each page, and at the end."""
+    os.environ["GLASSFORMER_SCRIPTS"] = "page"  # figures made here leave their scripts to the page
+    app.add_directive("live-figure", FigureDirective)
     app.connect("config-inited", serve_scripts)
     app.connect("html-page-context", load_scripts)
+    app.connect("build-finished", serve_translators)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

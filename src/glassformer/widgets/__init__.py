@@ -6,5 +6,14 @@ from glassformer.widgets.lookup import live_lookup
 from glassformer.widgets.positions import live_positions
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
+from glassformer.widgets.translate import live_translate
 
-__all__ = ["live_formula", "live_heads", "live_lookup", "live_positions", "live_scaling", "live_softmax"]
+__all__ = [
+    "live_formula",
+    "live_heads",
+    "live_lookup",
+    "live_positions",
+    "live_scaling",
+    "live_softmax",
+    "live_translate",
+]

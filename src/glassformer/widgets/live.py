@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 STATIC = Path(__file__).parent / "static"
+ENGINES = {"translate": "translator"}  # figures that need a whole folder of scripts
 
 
 def files_of(name: str) -> list[str]:
     """List the sheets and scripts in `STATIC` that a figure needs, those first that all figures share."""
+    engine = sorted(STATIC.glob(f"{ENGINES[name]}/*.js")) if name in ENGINES else []
     own = [file for file in (f"{name}.css", f"{name}.js") if (STATIC / file).is_file()]
-    return ["figures.css", "figures.js", "numbers.js", *own]
+    parts = [path.relative_to(STATIC).as_posix() for path in engine]
+    return ["figures.css", "figures.js", "numbers.js", *parts, *own]
 
 
 class Table:

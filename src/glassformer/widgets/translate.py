@@ -1,0 +1,32 @@
+"""Run the shipped translator in the page, and look into its heads while it writes."""
+
+from glassformer.widgets.live import LiveFigure, Table
+
+FOLDER = "_static/translator/en-fr/"  # beside the page: `_ext/live_figures.py` puts the files there
+EXAMPLES = {  # with what the shipped model makes of them
+    "I would like a cup of tea, please.": "Je voudrais une tasse de thé, s'il vous plaît.",
+    "The animal didn't cross the street because it was too tired.": (
+        "L'animal ne traversa pas la rue parce qu'elle était trop fatigué."
+    ),
+    "Where is the train station?": "Où est la gare ?",
+    "She has two brothers and a dog.": "Elle a deux frères et un chien.",
+    "I don't know what to do.": "Je ne sais pas quoi faire.",
+}
+
+
+def live_translate() -> LiveFigure:
+    """Translate English into French, with a map and a switch for every head.
+
+    The model is read from `FOLDER` when the reader asks for it, or from files that the reader opens.
+    """
+    return LiveFigure(
+        "translate",
+        label="A translator in this page",
+        data={"examples": list(EXAMPLES), "folder": FOLDER, "megabytes": 7.5},
+        heights=(25.5, 40.8),
+        table=Table(
+            "What the shipped translator makes of five sentences (beam of 4)",
+            ("English", "French"),
+            list(EXAMPLES.items()),
+        ),
+    )

@@ -1,0 +1,197 @@
+"""The translator's page says what the package says, with any heads off, and answers any input in words."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from glassformer.inspection import ablate_heads, find_attentions
+from glassformer.translator import Translator, locate_translator
+
+SITE = Path(__file__).parents[2] / "_build/html"
+ANIMAL = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.load("en-fr")
+
+
+@pytest.fixture(scope="module")
+def first_loaded(browser, served):
+    """Open the page once for all tests of this file: loading takes most of their time."""
+    with browser.new_context(reduced_motion="reduce").new_page() as page:
+        page.goto(f"{served}/translator.html")
+        page.get_by_role("button", name="Translate", exact=True).click()
+        assert page.locator(".message").inner_text() == "First load the translator."
+        page.get_by_role("button", name="Load the translator").click()
+        answer(page)
+        yield page
+
+
+@pytest.fixture
+def loaded(first_loaded):
+    """The loaded page as it was at first."""
+    ask(first_loaded, "No.")
+    first_loaded.get_by_label("choose words by").select_option("beam of 4")
+    first_loaded.get_by_label("look at").select_option("cross-attention")
+    first_loaded.get_by_role("button", name="All heads on").click()
+    answer(first_loaded)
+    return first_loaded
+
+
+def answer(page):
+    """Wait until nothing is being translated, and give the French."""
+    page.wait_for_function("""() => {
+      const message = document.querySelector(".message").textContent;
+      return message === "" && document.querySelector(".french");
+    }""")
+    return page.locator(".french").inner_text()
+
+
+def ask(page, sentence):
+    page.get_by_label("An English sentence").fill(sentence)
+    page.get_by_label("An English sentence").press("Enter")
+
+
+def test_it_translates_as_python_does(loaded, translator):
+    ask(loaded, "I am tired.")
+    found = translator.translate_num_best(["I am tired."], num_best=4)[0]
+    assert answer(loaded) == found[0].text
+    others = loaded.locator(".others li span").all_text_contents()
+    assert others == [one.text for one in found[1:]]
+    loaded.get_by_label("choose words by").select_option("likeliest token")
+    ask(loaded, ANIMAL)
+    assert answer(loaded) == translator.translate([ANIMAL], beam_size=1)[0]
+
+
+def test_heads_that_are_off_change_what_python_says_they_change(loaded, translator):
+    figure = loaded.locator("glass-figure")
+    figure.get_by_role("button", name=ANIMAL).click()
+    whole = answer(loaded)
+    off = {"decoder.layers.1.cross_attention": [2], "decoder.layers.2.cross_attention": [5]}
+    for label in ("layer 1, head 2 on", "layer 2, head 5 on"):
+        figure.get_by_label(label).focus()
+        loaded.keyboard.press("Space")
+    with ablate_heads(translator.model, off):
+        assert answer(loaded) == translator.translate([ANIMAL])[0]
+    changed = figure.locator("mark").all_text_contents()
+    assert changed == [word for word in answer(loaded).split() if word not in whole.split()] != []
+    assert f"{len(changed)} of 11 words changed. With all heads: {whole}" in figure.inner_text()
+
+    figure.get_by_label("all cross-attention off").check()
+    assert figure.locator(".head input:checked").count() == 0
+    heads = range(translator.model.config.num_heads)
+    cross = {name: heads for name in find_attentions(translator.model) if "cross" in name}
+    with ablate_heads(translator.model, cross):
+        assert answer(loaded) == translator.translate([ANIMAL])[0]
+    assert "but it is off" in figure.locator(".summary").inner_text()
+    figure.get_by_role("button", name="All heads on").click()
+    assert answer(loaded) == whole
+
+
+def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
+    figure = loaded.locator("glass-figure")
+    figure.get_by_role("button", name="I would like").click()
+    answer(loaded)
+    french = figure.get_by_role("group", name="French tokens")
+    french.locator("[aria-pressed=true]").focus()
+    for key in ("End", "Home", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        loaded.keyboard.press(key)
+    assert french.locator("[aria-pressed=true]").inner_text() == "▁voudrais"
+    assert french.locator(":focus").count() == 1
+    map_ = loaded.evaluate("""async () => {
+      const read = async (name) => fetch(`_static/translator/en-fr/${name}`);
+      const made = glassformer.loadTranslator({
+        model: await (await read("model.json")).text(),
+        weights: await (await read("model.safetensors")).arrayBuffer(),
+        tokenizer: await (await read("tokenizer.json")).text(),
+      });
+      const found = made.translate("I would like a cup of tea, please.", { maps: true });
+      return Array.from(found.maps["decoder.layers.2.cross_attention"][0][1]);
+    }""")
+    weights = figure.get_by_role("group", name="English tokens").locator(".weight").all_text_contents()
+    assert weights == [f"{weight:.2f}" for weight in map_]
+    figure.get_by_role("status").filter(has_text="When it wrote “voudrais”, head 0 of layer 2").wait_for()
+    assert figure.locator(".next tbody tr").count() == 5
+    assert figure.locator(".next .written th").inner_text() == "▁voudrais"
+    for kind in ("encoder", "decoder"):
+        figure.get_by_label("look at").select_option(kind)
+        figure.get_by_role("button", name="layer 1, head 3", exact=True).click()
+        assert "head 3 of layer 1 looked most at" in figure.locator(".summary").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("", "There is nothing to translate"),
+        (" \u00a0\t ", "There is nothing to translate"),
+        ("dog " * 300, "it has 301 tokens, and 128 can be shown"),
+        ("dog " * 2500, "too long: its 2500 words"),
+    ],
+    ids=["empty", "blank", "long", "10,000 characters"],
+)
+def test_what_cannot_be_translated_is_answered_in_words(loaded, sentence, words):
+    ask(loaded, sentence)
+    loaded.locator(".message").filter(has_text=words).wait_for()
+    assert not loaded.locator(".desk").is_visible()
+    ask(loaded, "No.")
+    assert answer(loaded) == "Non."
+    assert loaded.locator(".desk").is_visible()
+
+
+def test_markup_and_control_characters_are_text(loaded, translator):
+    errors = []
+    loaded.on("pageerror", lambda error: errors.append(str(error)))
+    for sentence in (
+        "<img src=x onerror='document.title=1'><b>I am tired.</b>",
+        "\x00\x07\x1b[31mNo. 🙂\u202e",
+    ):
+        ask(loaded, sentence)
+        assert answer(loaded) == " ".join(translator.translate([sentence])[0].split())
+    assert loaded.locator(".stage").locator("img, b").count() == 0
+    assert errors == []
+
+
+def test_by_chance_without_heat_is_the_likeliest(loaded, translator):
+    ask(loaded, "Where is the train station?")
+    loaded.get_by_label("choose words by").select_option("by chance")
+    loaded.get_by_label("temperature").press("Home")
+    assert answer(loaded) == translator.translate(["Where is the train station?"], beam_size=1)[0]
+
+
+def test_from_the_file_system_the_three_files_are_opened_by_hand(page):
+    page.goto((SITE / "translator.html").as_uri())
+    assert "Open the three files by hand" in page.locator(".message").inner_text()
+    picker = page.locator("glass-figure input[type=file]")
+    files = sorted(locate_translator("en-fr").iterdir())
+    picker.set_input_files(files[:2])
+    page.locator(".message").filter(has_text="Missing: tokenizer.json.").wait_for()
+    picker.set_input_files(files)
+    assert answer(page) == "Je voudrais une tasse de thé, s'il vous plaît."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_loaded_figure_is_open_to_all(loaded, scheme):
+    loaded.emulate_media(color_scheme=scheme)
+    loaded.locator(f"html[data-theme={scheme}]").wait_for(timeout=5000)
+    loaded.get_by_label("layer 0, head 1 on").uncheck()
+    answer(loaded)
+    violations = (
+        Axe()
+        .run(loaded, context="glass-figure", options={"resultTypes": ["violations"]})
+        .response["violations"]
+    )
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in violations] == []
+
+
+def test_nothing_of_the_loaded_figure_sticks_out_on_a_small_telephone(loaded):
+    loaded.set_viewport_size({"width": 360, "height": 740})
+    ask(loaded, f"{ANIMAL} {'Donaudampfschiff' * 3}")
+    answer(loaded)
+    out = loaded.evaluate("""() => [...document.querySelectorAll(".stage *")].filter((inner) => {
+      const box = inner.getBoundingClientRect();
+      const stage = inner.closest(".stage").getBoundingClientRect();
+      return box.width > 1 && (box.right > stage.right + 1 || box.left < stage.left - 1);
+    }).map((inner) => inner.outerHTML.slice(0, 80))""")
+    assert out == []
