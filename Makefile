@@ -77,7 +77,7 @@ LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests
 site-tests: .venv/installed ## Open every page of the built website in Chromium
-	$(FULL)/pytest -n 2 tests/site
+	OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 tests/site
 
 # ---- Measuring ----
 

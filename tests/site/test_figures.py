@@ -15,6 +15,11 @@ PAGES = sorted(
     for path in SITE.glob("**/*.html")
     if FIGURE.search(path.read_text(encoding="utf-8"))
 )
+WIDE, PHONE, SMALL_PHONE = (
+    {"width": 1280, "height": 900},
+    {"width": 390, "height": 844},
+    {"width": 360, "height": 740},
+)
 every_page = pytest.mark.parametrize("name", PAGES)
 
 
@@ -22,78 +27,96 @@ def test_there_are_figures():
     assert len(PAGES) >= 1
 
 
-def inline_scripts(text):
-    return re.findall(r"<script(?![^>]*(?:src=|application/json))[^>]*>(.*?)</script>", text, re.S)
+def text_of(name):
+    return (SITE / f"{name}.html").read_text(encoding="utf-8")
 
 
 @every_page
-def test_a_figure_starts_under_a_strict_policy(page, served, name):
-    """Scripts of the site's own files and the theme's inline ones by their hashes; no eval, no handlers."""
-    text = (SITE / f"{name}.html").read_text(encoding="utf-8")
-    digests = [
-        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline_scripts(text)
-    ]
-    policy = "script-src 'self' " + " ".join(f"'sha256-{digest}'" for digest in digests)
+def test_figures_are_at_home_on_their_page(new_context, served, name):
+    """In one opening, for it is loading and typesetting a page that takes long."""
+    page = new_context(viewport=WIDE, reduced_motion="reduce").new_page()
+    complaints = listen(page)
+    page.route("**/*.html", with_policy(strict_policy(text_of(name))))
+    page.goto(f"{served}/{name}.html")
+    assert_all_are_alive(page)
+    assert_room_is_kept(page, name, which=0)
+    page.emulate_media(media="print")
+    assert_only_tables_are_seen(page)
+    page.emulate_media(media="screen")
+    page.set_viewport_size(PHONE)
+    assert_room_is_kept(page, name, which=1)
+    page.set_viewport_size(SMALL_PHONE)
+    assert sticking_out(page) == []
+    page.set_viewport_size(WIDE)
+    touch_everything(page)
+    assert complaints == []  # before axe, which fetches sheets by itself
+    leave_out_what_takes_long(page)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.locator("html[data-theme=dark]").wait_for()
+    assert violations(page, runOnly=["color-contrast"]) == []
 
-    def with_policy(route):
+
+@every_page
+def test_without_scripts_tables_stand_for_the_figures(new_context, served, name):
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(f"{served}/{name}.html")
+    assert_only_tables_are_seen(page)
+
+
+def strict_policy(text):
+    """Scripts of the site's own files and the theme's inline ones by their hashes; no eval, no handlers."""
+    inline = re.findall(r"<script(?![^>]*(?:src=|application/json))[^>]*>(.*?)</script>", text, re.S)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline]
+    return "script-src 'self' " + " ".join(f"'sha256-{digest}'" for digest in digests)
+
+
+def with_policy(policy):
+    def answer(route):
         response = route.fetch()
         route.fulfill(response=response, headers=response.headers | {"content-security-policy": policy})
 
+    return answer
+
+
+def listen(page):
     complaints = []
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.route("**/*.html", with_policy)
-    page.goto(f"{served}/{name}.html")
+    return complaints
+
+
+def assert_all_are_alive(page):
     for figure in page.locator("glass-figure").all():
         assert figure.get_attribute("data-live") is not None
-    assert complaints == []
 
 
-@every_page
-def test_a_wide_page_keeps_its_room_and_paper_gets_a_table(new_context, served, name):
-    page = new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.goto(f"{served}/{name}.html")
-    assert_room_is_kept(page, name, which=0)
-    page.emulate_media(media="print")
+def assert_room_is_kept(page, name, which):
+    """What the page keeps free for a figure is what it takes, up to a line that breaks in other fonts."""
+    rooms = [heights for _, *heights in FIGURE.findall(text_of(name))]
+    for figure, heights in zip(page.locator("glass-figure").all(), rooms, strict=True):
+        assert figure.bounding_box()["height"] == pytest.approx(16 * float(heights[which]), abs=24)
+
+
+def assert_only_tables_are_seen(page):
     for figure in page.locator("glass-figure").all():
         assert figure.locator("> table").is_visible()
         assert not figure.locator("> .stage").is_visible()
 
 
-@every_page
-def test_a_telephone_keeps_its_room_and_nothing_sticks_out(new_context, served, name):
-    page = new_context(viewport={"width": 390, "height": 844}).new_page()
-    page.goto(f"{served}/{name}.html")
-    assert_room_is_kept(page, name, which=1)
-    page.set_viewport_size({"width": 360, "height": 740})
-    out = page.evaluate("""() => [...document.querySelectorAll("glass-figure > .stage *")].filter((inner) => {
-        const box = inner.getBoundingClientRect();
-        const stage = inner.closest(".stage").getBoundingClientRect();
-        return box.width > 1 && (box.right > stage.right + 1 || box.left < stage.left - 1);
-    }).map((inner) => inner.outerHTML.slice(0, 80))""")
-    assert out == []
+def sticking_out(page):
+    return page.eval_on_selector_all(
+        "glass-figure > .stage *",
+        """all => all.filter((inner) => {
+            const box = inner.getBoundingClientRect();
+            const stage = inner.closest(".stage").getBoundingClientRect();
+            return box.width > 1 && (box.right > stage.right + 1 || box.left < stage.left - 1);
+        }).map((inner) => inner.outerHTML.slice(0, 80))""",
+    )
 
 
-def assert_room_is_kept(page, name, which):
-    """What the page keeps free for a figure is what it takes, up to a line that breaks in other fonts."""
-    rooms = [heights for _, *heights in FIGURE.findall((SITE / f"{name}.html").read_text(encoding="utf-8"))]
-    for figure, heights in zip(page.locator("glass-figure").all(), rooms, strict=True):
-        assert figure.bounding_box()["height"] == pytest.approx(16 * float(heights[which]), abs=24)
-
-
-@every_page
-def test_without_scripts_a_table_stands_for_the_figure(new_context, served, name):
-    page = new_context(java_script_enabled=False).new_page()
-    page.goto(f"{served}/{name}.html")
-    for figure in page.locator("glass-figure").all():
-        assert figure.locator("> table").is_visible()
-
-
-@every_page
-@pytest.mark.parametrize(("scheme", "rules"), [("light", {}), ("dark", {"runOnly": ["color-contrast"]})])
-def test_a_figure_is_open_to_all_in_other_states_too(new_context, served, name, scheme, rules):
-    page = new_context(color_scheme=scheme, reduced_motion="reduce").new_page()
-    page.goto(f"{served}/{name}.html")
+def touch_everything(page):
+    """Answer the questions, move the sliders to their ends and turn the switches."""
     for figure in page.locator("glass-figure").all():
         for answer in figure.locator(".answers button").all()[:1]:
             answer.click()
@@ -103,9 +126,15 @@ def test_a_figure_is_open_to_all_in_other_states_too(new_context, served, name, 
                 page.keyboard.press("End")
         for switch in figure.locator("input[type=checkbox]").all():
             switch.click()
-    violations = (
-        Axe()
-        .run(page, context="glass-figure", options={"resultTypes": ["violations"]} | rules)
-        .response["violations"]
-    )
-    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in violations] == []
+
+
+def leave_out_what_takes_long(page):
+    """Formulas and code are nine tenths of a page's elements, and axe walks through all of them."""
+    page.eval_on_selector_all("article .math, article .highlight", "all => all.forEach(one => one.remove())")
+
+
+def violations(page, **rules):
+    """What axe finds in the figures, whose state is not that of the page's first look."""
+    options = {"resultTypes": ["violations"]} | rules
+    found = Axe().run(page, context="glass-figure", options=options).response["violations"]
+    return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]
