@@ -1,5 +1,7 @@
 """A page with live figures loads their scripts, and no other page does."""
 
+import base64
+import json
 import os
 import re
 import shutil
@@ -50,9 +52,19 @@ def load_scripts(
 
 
 def serve_translators(app: Sphinx, error: Exception | None) -> None:
-    """Copy the shipped translators to where the pages look for them."""
+    """Copy the shipped translators to where the pages look for them, as files and as scripts."""
     if error is None and app.builder.format == "html":
-        shutil.copytree(SHIPPED, Path(app.outdir, "_static/translator"), dirs_exist_ok=True)
+        served = Path(app.outdir, "_static/translator")
+        shutil.copytree(SHIPPED, served, dirs_exist_ok=True)
+        for folder in SHIPPED.iterdir():
+            (served / f"{folder.name}.js").write_text(as_script(folder), encoding="ascii")
+
+
+def as_script(folder: Path) -> str:
+    """Write a model as a script: pages that were opened from a disk can fetch nothing else."""
+    files = {path.name: base64.b64encode(path.read_bytes()).decode() for path in sorted(folder.iterdir())}
+    models = "(globalThis.glassformer ??= {}).models ??= {}"
+    return f"({models})[{json.dumps(folder.name)}] = {json.dumps(files)};\n"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

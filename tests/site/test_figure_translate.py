@@ -58,8 +58,7 @@ def test_it_translates_as_python_does(loaded, translator):
     ask(loaded, "I am tired.")
     found = translator.translate_num_best(["I am tired."], num_best=4)[0]
     assert answer(loaded) == found[0].text
-    others = loaded.locator(".others li span").all_text_contents()
-    assert others == [one.text for one in found[1:]]
+    assert loaded.locator(".others li button").all_text_contents() == [one.text for one in found]
     loaded.get_by_label("choose words by").select_option("likeliest token")
     ask(loaded, ANIMAL)
     assert answer(loaded) == translator.translate([ANIMAL], beam_size=1)[0]
@@ -101,12 +100,7 @@ def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
     assert french.locator("[aria-pressed=true]").inner_text() == "▁voudrais"
     assert french.locator(":focus").count() == 1
     map_ = loaded.evaluate("""async () => {
-      const read = async (name) => fetch(`_static/translator/en-fr/${name}`);
-      const made = glassformer.loadTranslator({
-        model: await (await read("model.json")).text(),
-        weights: await (await read("model.safetensors")).arrayBuffer(),
-        tokenizer: await (await read("tokenizer.json")).text(),
-      });
+      const made = glassformer.loadTranslator(await glassformer.fetchModel("en-fr"));
       const found = made.translate("I would like a cup of tea, please.", { maps: true });
       return Array.from(found.maps["decoder.layers.2.cross_attention"][0][1]);
     }""")
@@ -119,6 +113,20 @@ def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
         figure.get_by_label("look at").select_option(kind)
         figure.get_by_role("button", name="layer 1, head 3", exact=True).click()
         assert "head 3 of layer 1 looked most at" in figure.locator(".summary").inner_text()
+
+
+def test_the_rivals_of_a_translation_can_be_looked_into(loaded, translator):
+    ask(loaded, ANIMAL)
+    best = answer(loaded)
+    second = translator.translate_num_best([ANIMAL], num_best=2)[0][1]
+    loaded.locator(".others summary").click()
+    loaded.locator(".others li button").nth(1).click()
+    answer(loaded)
+    pieces = [*translator.tokenizer.pieces(second.text), "<end>"]
+    french = loaded.get_by_role("group", name="French tokens")
+    assert french.locator(".token").all_text_contents() == pieces
+    assert answer(loaded) == best != second.text
+    assert loaded.locator(".others [aria-pressed=true]").inner_text() == second.text
 
 
 @pytest.mark.parametrize(
@@ -160,15 +168,47 @@ def test_by_chance_without_heat_is_the_likeliest(loaded, translator):
     assert answer(loaded) == translator.translate(["Where is the train station?"], beam_size=1)[0]
 
 
-def test_from_the_file_system_the_three_files_are_opened_by_hand(page):
+def test_from_the_file_system_it_is_loaded_all_the_same_and_own_files_can_be_opened(page):
     page.goto((SITE / "translator.html").as_uri())
-    assert "Open the three files by hand" in page.locator(".message").inner_text()
+    page.get_by_role("button", name="Load the translator").click()
+    assert answer(page) == "Je voudrais une tasse de thé, s'il vous plaît."
+    assert page.locator("progress").evaluate("bar => bar.position") == 1
     picker = page.locator("glass-figure input[type=file]")
     files = sorted(locate_translator("en-fr").iterdir())
     picker.set_input_files(files[:2])
     page.locator(".message").filter(has_text="Missing: tokenizer.json.").wait_for()
     picker.set_input_files(files)
     assert answer(page) == "Je voudrais une tasse de thé, s'il vous plaît."
+
+
+DROP = """async (damage) => {
+  const files = await glassformer.fetchModel("en-fr");
+  const dropped = new DataTransfer();
+  for (const [part, name] of Object.entries(glassformer.MODEL_FILES)) {
+    const content = part === damage ? files[part].slice(0, -1) : files[part];
+    if (damage !== name) dropped.items.add(new File([content], name));
+  }
+  const zone = document.querySelector(".drop");
+  return ["dragover", "drop"].map((kind) =>
+    zone.dispatchEvent(new DragEvent(kind, { dataTransfer: dropped, bubbles: true, cancelable: true })));
+}"""
+
+
+def test_files_can_be_dropped_and_damaged_ones_leave_the_translator_as_it_was(loaded):
+    message = loaded.locator(".message")
+    for damage, words in {
+        "tokenizer.json": "Open three files at once: model.json, model.safetensors, tokenizer.json. Missing",
+        "weights": "It could not be loaded. The file of weights must be safetensors",
+    }.items():
+        assert loaded.evaluate(DROP, damage) == [False, False]  # the browser is kept from opening them
+        message.filter(has_text=words).wait_for()
+        ask(loaded, "No.")
+        assert answer(loaded) == "Non."
+    ask(loaded, "")
+    assert loaded.evaluate(DROP, "") == [False, False]
+    message.filter(has_text="There is nothing to translate: the field is empty.").wait_for()
+    ask(loaded, "I am tired.")
+    assert answer(loaded) == "Je suis fatigué."
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

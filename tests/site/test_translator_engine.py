@@ -1,12 +1,15 @@
 """The translator's engine in JavaScript does in the browser what the package does in Python."""
 
 import copy
+import importlib.util
 import json
 import random
 import struct
 from contextlib import contextmanager
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
+from pathlib import Path
 from threading import Thread
 
 import numpy as np
@@ -26,6 +29,10 @@ from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.translator import Translator, locate_translator
 from glassformer.widgets.live import STATIC
 
+EXTENSION = Path(__file__).parents[2] / "_ext/live_figures.py"
+SPEC = importlib.util.spec_from_file_location("live_figures", EXTENSION)
+live_figures = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(live_figures)
 ENGINE = STATIC / "translator"
 SCRIPTS = sorted(path.stem for path in ENGINE.glob("*.js"))
 SHIPPED = locate_translator("en-fr")
@@ -84,11 +91,13 @@ def serve(files):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             content = files.get(self.path[1:])
-            self.send_response(200 if content is not None else 404)
+            self.send_response(200 if self.path[1:] in files else 404)
             suffix = self.path.rpartition(".")[2]
             kind = {"/": "text/html", "js": "text/javascript"}.get(suffix, "application/octet-stream")
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Security-Policy", POLICY)
+            if content is None:
+                self.send_header("Content-Length", "7")
             self.end_headers()
             self.wfile.write(content or b"")
 
@@ -106,13 +115,17 @@ class Engine:
 
     def __init__(self, page, files, address):
         self._page, self._files, self.complaints = page, files, []
-        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("console", lambda message: self._complain(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.goto(address)
         self.run("""async () => {
           globalThis.shipped = await filesIn("shipped");
           globalThis.translator = glassformer.loadTranslator(shipped);
         }""")
+
+    def _complain(self, text):
+        if not text.startswith("Failed to load resource"):  # the tests ask for files that are not there
+            self.complaints.append(text)
 
     def give(self, name, content):
         """Let the page fetch a file."""
@@ -640,6 +653,71 @@ def test_it_runs_in_a_worker(engine):
       await new Promise((resolve) => { new Worker("worker.js").onmessage = ({ data }) => resolve(data); }),
     ]""")
     assert here == there
+
+
+# ---- Fetching ----
+
+
+def test_a_model_is_fetched_from_beside_the_script(engine):
+    found, heard, sizes = engine.run("""async () => {
+      const heard = [];
+      const files = await glassformer.fetchModel("shipped", (numBytes) => heard.push(numBytes));
+      const sizes = [files.weights.byteLength, files.model.length, files.tokenizer.length];
+      return [glassformer.loadTranslator(files).translate("No.").text, heard, sizes];
+    }""")
+    assert found == "Non."
+    assert sizes[0] == (SHIPPED / "model.safetensors").stat().st_size
+    assert heard == sorted(heard)
+    assert heard[-1] == sum(path.stat().st_size for path in SHIPPED.iterdir())
+
+
+def test_a_model_that_is_not_there_is_missed_in_words(engine):
+    missed = refusal(engine, "() => glassformer.fetchModel('fr-en')")
+    assert "There is no http://127.0.0.1" in missed
+    assert "(404)" in missed
+
+
+def test_a_connection_that_breaks_off_is_told_in_words(engine):
+    for path in SHIPPED.iterdir():
+        engine.give(f"half/{path.name}", None)  # promised, and not sent
+    broken = refusal(engine, "() => glassformer.fetchModel('half')")
+    assert "The connection broke off: http://127.0.0.1" in broken
+
+
+def test_from_a_disk_a_model_comes_as_a_script(page, tmp_path):
+    for path in ENGINE.glob("*.js"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "en-fr.js").write_text(live_figures.as_script(SHIPPED), encoding="ascii")
+    scripts = "".join(f"<script src={name}.js></script>" for name in SCRIPTS)
+    (tmp_path / "index.html").write_text(f"<!doctype html>{scripts}", encoding="utf-8")
+    page.goto((tmp_path / "index.html").as_uri())
+    digests, heard, missed = page.evaluate("""async () => {
+      let heard;
+      await glassformer.fetchModel("en-fr"); // the second time it is there already
+      const files = await glassformer.fetchModel("en-fr", (numBytes) => (heard = numBytes));
+      const bytes = (text) => new TextEncoder().encode(text);
+      const digests = {};
+      for (const [name, file] of [
+        ["model.json", bytes(files.model)],
+        ["model.safetensors", files.weights],
+        ["tokenizer.json", bytes(files.tokenizer)],
+      ]) {
+        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", file));
+        digests[name] = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+      }
+      const missed = await glassformer.fetchModel("fr-en").catch(({ message }) => message);
+      return [digests, heard, missed];
+    }""")
+    wanted = {path.name: sha256(path.read_bytes()).hexdigest() for path in SHIPPED.iterdir()}
+    assert digests == wanted
+    assert heard == sum(path.stat().st_size for path in SHIPPED.iterdir())
+    assert missed.startswith("There is no file:///")
+
+
+def test_where_there_is_no_website_there_is_no_model(page):
+    page.set_content(f"<script>{(ENGINE / 'fetching.js').read_text(encoding='utf-8')}</script>")
+    message = page.evaluate("() => glassformer.fetchModel('en-fr').catch(({ message }) => message)")
+    assert "comes with the book's website" in message
 
 
 # ---- Files that are damaged, or something else ----

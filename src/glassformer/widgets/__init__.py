@@ -2,6 +2,7 @@
 
 from glassformer.widgets.formula import live_formula
 from glassformer.widgets.heads import live_heads
+from glassformer.widgets.hero import live_hero
 from glassformer.widgets.lookup import live_lookup
 from glassformer.widgets.positions import live_positions
 from glassformer.widgets.scaling import live_scaling
@@ -11,6 +12,7 @@ from glassformer.widgets.translate import live_translate
 __all__ = [
     "live_formula",
     "live_heads",
+    "live_hero",
     "live_lookup",
     "live_positions",
     "live_scaling",

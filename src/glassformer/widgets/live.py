@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import Any
 
 STATIC = Path(__file__).parent / "static"
-ENGINES = {"translate": "translator"}  # figures that need a whole folder of scripts
+ENGINES = {  # folders of scripts that several figures need
+    "beam": "translator",
+    "block": "draws",
+    "grammar": "translator",
+    "hero": "translator",
+    "scaling": "draws",
+    "translate": "translator",
+}
 
 
 def files_of(name: str) -> list[str]:
     """List the sheets and scripts in `STATIC` that a figure needs, those first that all figures share."""
-    engine = sorted(STATIC.glob(f"{ENGINES[name]}/*.js")) if name in ENGINES else []
+    folders = [*filter(None, [ENGINES.get(name)]), name]
+    paths = [path for folder in folders for path in sorted(STATIC.glob(f"{folder}/*.js"))]
+    parts = [path.relative_to(STATIC).as_posix() for path in paths]
     own = [file for file in (f"{name}.css", f"{name}.js") if (STATIC / file).is_file()]
-    parts = [path.relative_to(STATIC).as_posix() for path in engine]
     return ["figures.css", "figures.js", "numbers.js", *parts, *own]
 
 

@@ -2,7 +2,7 @@
 
 from glassformer.widgets.live import LiveFigure, Table
 
-FOLDER = "_static/translator/en-fr/"  # beside the page: `_ext/live_figures.py` puts the files there
+MODEL = "en-fr"  # beside the scripts: `_ext/live_figures.py` puts its files there
 EXAMPLES = {  # with what the shipped model makes of them
     "I would like a cup of tea, please.": "Je voudrais une tasse de thé, s'il vous plaît.",
     "The animal didn't cross the street because it was too tired.": (
@@ -17,12 +17,12 @@ EXAMPLES = {  # with what the shipped model makes of them
 def live_translate() -> LiveFigure:
     """Translate English into French, with a map and a switch for every head.
 
-    The model is read from `FOLDER` when the reader asks for it, or from files that the reader opens.
+    The model is fetched when the reader asks for it, or read from files that the reader opens.
     """
     return LiveFigure(
         "translate",
         label="A translator in this page",
-        data={"examples": list(EXAMPLES), "folder": FOLDER, "megabytes": 7.5},
+        data={"examples": list(EXAMPLES), "model": MODEL, "megabytes": 7.5},
         heights=(25.5, 40.8),
         table=Table(
             "What the shipped translator makes of five sentences (beam of 4)",

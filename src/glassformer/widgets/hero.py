@@ -1,0 +1,49 @@
+"""The front page: what the book's translator made of the book's sentence, and where it looked meanwhile."""
+
+import json
+from pathlib import Path
+
+from glassformer.widgets.live import LiveFigure, Table
+
+RECORDED = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+
+
+def live_hero() -> LiveFigure:
+    """Show a recorded translation with its cross-attention, the mean over all heads, and make others.
+
+    The recording is that of the shipped translator: ``tests/widgets/test_hero.py`` makes it and compares it.
+    """
+    translation = {name: RECORDED[name] for name in ("source", "target", "weights")}
+    return LiveFigure(
+        "hero",
+        label="A sentence, its translation, and where the translator looked",
+        data={
+            "sentence": RECORDED["english"],
+            "picked": RECORDED["target"].index("▁elle"),
+            "recorded": translation,
+            "model": "en-fr",
+            "megabytes": 7.5,
+            "page": "translator.html",
+        },
+        heights=(25.6, 43.4),
+        table=_table(**RECORDED),
+    )
+
+
+def _table(
+    english: str, french: str, source: list[str], target: list[str], weights: list[list[float]]
+) -> Table:
+    most = [max(zip(row, source, strict=True)) for row in weights]
+    rows = [
+        (_bare(token), _bare(looked_at), f"{weight:.2f}")
+        for token, (weight, looked_at) in zip(target, most, strict=True)
+    ]
+    return Table(
+        f"“{english}” becomes “{french}”. Where each French token looked most, in the mean over all heads",
+        ("French", "English", "weight"),
+        rows,
+    )
+
+
+def _bare(token: str) -> str:
+    return token.removeprefix("▁")

@@ -1,0 +1,84 @@
+"""What the front page shows at once is what the shipped translator does today.
+
+Run as a program, this file records it anew.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer.data.vocabulary import END_ID, START_ID
+from glassformer.inspection import record_attention
+from glassformer.translator import Translator
+from glassformer.widgets import hero, live_hero
+from glassformer.widgets.live import STATIC, files_of
+
+ENGLISH = "The animal didn't cross the street because it was too tired."
+
+
+def record(translator, english):
+    """A translation, its tokens, and its cross-attention in the mean over all heads, in four digits."""
+    (french,) = translator.translate([english])
+    source, target = translator.tokenizer.encode([english, french])
+    source_ids, target_ids = [*source, END_ID], [START_ID, *target, END_ID]
+    with record_attention(translator.model) as weights_of, torch.no_grad():
+        translator.model(torch.tensor([source_ids]), torch.tensor([target_ids[:-1]]))
+    heads = torch.cat([weights[0] for name, weights in weights_of.items() if "cross" in name])
+    return {
+        "english": english,
+        "french": french,
+        "source": [translator.tokenizer.piece(id) for id in source_ids],
+        "target": [translator.tokenizer.piece(id) for id in target_ids[1:]],
+        "weights": [[round(weight, 4) for weight in row] for row in heads.mean(0).tolist()],
+    }
+
+
+@pytest.fixture(scope="module")
+def today():
+    return record(Translator.load("en-fr"), ENGLISH)
+
+
+def test_the_recording_is_what_the_shipped_translator_does_today(today):
+    stored = dict(hero.RECORDED)
+    np.testing.assert_allclose(stored.pop("weights"), today.pop("weights"), atol=2e-4)
+    assert stored == today
+
+
+def test_each_token_shares_out_one_attention():
+    assert np.sum(hero.RECORDED["weights"], axis=1) == pytest.approx(1, abs=1e-3)
+
+
+def test_the_table_says_where_each_token_looked_most():
+    rows = dict(zip(hero.RECORDED["target"], live_hero().table.rows, strict=True))
+    elle = dict(
+        zip(hero.RECORDED["source"], hero.RECORDED["weights"][list(rows).index("▁elle")], strict=True)
+    )
+    assert max(elle, key=elle.get) == "▁it"
+    assert rows["▁elle"] == ("elle", "it", f"{elle['▁it']:.2f}")
+
+
+def test_the_figure_starts_from_the_recording(monkeypatch):
+    monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
+    html = live_hero()._repr_html_()
+    data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
+    assert data["sentence"] == ENGLISH
+    assert data["recorded"] == {name: hero.RECORDED[name] for name in ("source", "target", "weights")}
+    assert data["recorded"]["target"][data["picked"]] == "▁elle"
+
+
+def test_the_engine_is_loaded_before_the_figure():
+    files = files_of("hero")
+    assert [file for file in files if not (STATIC / file).is_file()] == []
+    assert files[-1] == "hero.js"
+    assert {"translator/fetching.js", "hero/picture.js"} < set(files)
+
+
+if __name__ == "__main__":
+    recorded = record(Translator.load("en-fr"), ENGLISH)
+    Path(hero.__file__).with_suffix(".json").write_text(
+        json.dumps(recorded, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
