@@ -5,6 +5,7 @@ from glassformer.widgets.heads import live_heads
 from glassformer.widgets.hero import live_hero
 from glassformer.widgets.lookup import live_lookup
 from glassformer.widgets.positions import live_positions
+from glassformer.widgets.recurrence import live_recurrence
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
 from glassformer.widgets.translate import live_translate
@@ -15,6 +16,7 @@ __all__ = [
     "live_hero",
     "live_lookup",
     "live_positions",
+    "live_recurrence",
     "live_scaling",
     "live_softmax",
     "live_translate",

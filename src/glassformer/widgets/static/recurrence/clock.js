@@ -1,0 +1,88 @@
+// The lower half: what was measured at the chosen length.
+(function (glassformer) {
+  const figure = (glassformer.recurrenceFigure ??= {});
+
+  /** The question to which the clock has the answer. */
+  figure.ask = function ({ lengths, length, settings: [{ lstm, attention }] }) {
+    const ratio = lstm.at(-1) / attention.at(-1);
+    return glassformer.prediction({
+      question: `The curves stop at ${length} words. Which layer takes less time with ${lengths.at(-1)}?`,
+      answers: ["Attention", "An LSTM", "Both alike"],
+      right: ratio > 1.1 ? 0 : ratio < 0.9 ? 1 : 2,
+      because: "Attention waits for nobody, but looks at every pair of words.",
+    });
+  };
+
+  /** The measured times at one length, and the curves up to there. */
+  figure.makeClock = function ({ lengths, length, settings, measured }) {
+    const { element, slider, choice, summary } = glassformer;
+    const state = { ...settings[0], lengths, place: lengths.indexOf(length) };
+    const changed = (change) => {
+      Object.assign(state, change);
+      draw();
+    };
+    const setting = choice({
+      label: "timed with",
+      options: settings.map(({ name }) => name),
+      value: settings[0].name,
+      onInput: (chosen) => changed(settings.find(({ name }) => name === chosen)),
+    });
+    const longer = slider({
+      label: "words",
+      min: 0,
+      max: lengths.length - 1,
+      step: 1,
+      value: state.place,
+      show: (place) => String(lengths[place]),
+      onInput: (place) => changed({ place }),
+    });
+    const chart = figure.makeChart(() => draw());
+    const times = makeTimes();
+    const { parts, say } = summary();
+
+    function draw() {
+      const numbers = glassformer.clockNumbers(state);
+      chart.draw(state, numbers);
+      times.draw(numbers);
+      say(describeClock(state, numbers));
+    }
+
+    draw();
+    return [
+      element("div", { class: "controls" }, figure.control(setting), figure.control(longer)),
+      element("div", { class: "timed" }, chart.drawing, element("div", {}, times.table, element("p", {}, measured))),
+      ...parts,
+    ];
+  };
+
+  function makeTimes() {
+    const { element, set } = glassformer;
+    const [lstm, attention] = [
+      ["LSTM", "recurrence"],
+      ["attention", "attention"],
+    ].map(([name, layer]) => {
+      const time = element("td", { class: "number" });
+      const bar = element("td", { class: "bar" }, element("span"));
+      return { row: element("tr", { class: layer }, element("th", { scope: "row" }, name), time, bar), time, bar };
+    });
+    const table = element("table", { class: "times" }, element("tbody", {}, lstm.row, attention.row));
+
+    function draw(numbers) {
+      const longest = Math.max(numbers.lstm, numbers.attention);
+      for (const [{ time, bar }, each] of [[lstm, numbers.lstm], [attention, numbers.attention]]) {
+        time.textContent = `${each} ms`;
+        set(bar, { "--share": each / longest });
+      }
+    }
+
+    return { table, draw };
+  }
+
+  function describeClock({ lengths, place }, { lstm, attention, faster, crossing }) {
+    const times = `${lengths[place]} words: LSTM ${lstm} ms, attention ${attention} ms`;
+    if (crossing) {
+      return `${times}; the LSTM took the lead between ${crossing[0]} and ${crossing[1]}.`;
+    }
+    return `${times}; ${faster} is the faster one.`;
+  }
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,28 @@
+// The numbers of the figure: work and hand-overs in each step, and the measured times.
+(function (glassformer) {
+  /**
+   * The work of both layers in a step, counted from 1, and what has come of the signal of the word at `source`
+   * if each hand-over multiplies it by `radius`.
+   */
+  glassformer.recurrenceNumbers = function ({ count, source, target, radius, step }) {
+    const places = Array.from({ length: count }, (_, place) => place);
+    const leftAt = (place) => (place < source ? 0 : radius ** (place - source));
+    const workIn = (own) => (own < step ? "done" : own === step ? "now" : "waits");
+    return {
+      recurrence: places.map((place) => ({ work: workIn(place + 1), left: leftAt(place) })),
+      attention: places.map(() => ({ work: workIn(1), left: radius })),
+      paths: {
+        recurrence: { handOvers: target < source ? null : target - source, left: leftAt(target) },
+        attention: { handOvers: 1, left: radius },
+      },
+    };
+  };
+
+  /** Both measured times at a place among the lengths, and where up to there the LSTM took the lead for good. */
+  glassformer.clockNumbers = function ({ lengths, lstm, attention, place }) {
+    const last = lstm.findLastIndex((time, each) => time > attention[each]);
+    const faster = ["the LSTM", "neither", "attention"][1 + Math.sign(lstm[place] - attention[place])];
+    const crossing = 0 <= last && last < place ? lengths.slice(last, last + 2) : null;
+    return { lstm: lstm[place], attention: attention[place], faster, crossing };
+  };
+})((globalThis.glassformer ??= {}));

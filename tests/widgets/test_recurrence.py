@@ -1,0 +1,62 @@
+import re
+
+import numpy as np
+import pytest
+
+from glassformer.widgets import live_recurrence
+
+WORDS = ["The", "animal", "slept"]
+
+
+@pytest.fixture
+def given():
+    return {
+        "words": WORDS,
+        "source": "animal",
+        "target": "slept",
+        "lengths": [16, 32],
+        "length": 32,
+        "settings": [(1, 64), (8, 64), (8, 128)],
+        "lstm": np.array([[0.25, 0.5], [1.0, 2.0], [3.0, 6.0]]),
+        "attention": np.array([[0.125, 0.75], [0.5, 3.0], [1.5, 9.0]]),
+        "measured": "Measured on an abacus.",
+    }
+
+
+def test_the_table_says_who_waits_for_whom_and_what_is_left_at_each_word(given):
+    html = live_recurrence(**given)._repr_html_()
+    rows = re.findall(r'<th scope="row">(\w+)</th>((?:<td>[^<]+</td>)+)', html)
+    cells = {word: re.findall(r"<td>([^<]+)</td>", row) for word, row in rows}
+    assert cells == {
+        "The": ["step 1", "nobody", "0.00", "step 1", "0.90"],
+        "animal": ["step 2", "the state at The", "1.00", "step 1", "0.90"],
+        "slept": ["step 3", "the state at animal", "0.90", "step 1", "0.90"],
+    }
+
+
+def test_the_caption_says_what_was_measured_at_the_start(given):
+    html = live_recurrence(**given)._repr_html_()
+    assert (
+        "For 32 words, 1 sentence, d = 64, an LSTM layer takes 0.5 ms, an attention layer 0.75 ms. "
+        "Measured on an abacus.</caption>"
+    ) in html
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"words": ["it", "it"]}, "words must all be different, got it, it"),
+        ({"source": "dog"}, "source must be one of 'The', 'animal', 'slept', got 'dog'"),
+        ({"target": "dog"}, "target must be one of 'The', 'animal', 'slept', got 'dog'"),
+        ({"lengths": [32, 16]}, r"lengths must grow, got \[32, 16\]"),
+        ({"length": 20}, r"length must be one of \[16, 32\], got 20"),
+        ({"lstm": np.ones((2, 2))}, r"lstm must have shape \(3, 2\), got \(2, 2\)"),
+        ({"attention": np.ones((3, 3))}, r"attention must have shape \(3, 2\), got \(3, 3\)"),
+        ({"lstm": np.zeros((3, 2))}, "lstm must be positive and finite, got"),
+        ({"attention": np.full((3, 2), np.inf)}, "attention must be positive and finite, got"),
+    ],
+)
+def test_what_does_not_fit_is_named(given, change, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        live_recurrence(**given | change)
