@@ -1,5 +1,6 @@
 """Figures that are alive in a page, without a kernel or a server: numbers from Python, drawn by `static/`."""
 
+from glassformer.widgets.block import live_block
 from glassformer.widgets.formula import live_formula
 from glassformer.widgets.heads import live_heads
 from glassformer.widgets.hero import live_hero
@@ -11,6 +12,7 @@ from glassformer.widgets.softmax import live_softmax
 from glassformer.widgets.translate import live_translate
 
 __all__ = [
+    "live_block",
     "live_formula",
     "live_heads",
     "live_hero",

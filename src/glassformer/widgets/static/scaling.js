@@ -17,7 +17,7 @@
    */
   glassformer.scalingNumbers = function ({ seed, num_queries, num_keys, num_heads, d_k }, drawn = []) {
     const size = num_queries * (1 + num_keys);
-    while (drawn.length <= d_k) drawn.push(normals(seed, drawn.length * size, size));
+    while (drawn.length <= d_k) drawn.push(glassformer.normals(seed, drawn.length * size, size));
     const [above, ...components] = drawn.slice(0, d_k + 1);
     const shape = { num_queries, num_keys };
     const products = dotProducts(components, shape);
@@ -28,25 +28,6 @@
       ]),
     );
   };
-
-  /** Random numbers of mean 0 and variance 1, each from two uniform ones (Box & Muller, 1958). */
-  function normals(seed, first, count) {
-    const numbers = new Float64Array(count);
-    for (let place = 0; place < count; place += 1) {
-      const each = 2 * (first + place);
-      const radius = Math.sqrt(-2 * Math.log(1 - uniform(seed, each)));
-      numbers[place] = radius * Math.cos(2 * Math.PI * uniform(seed, each + 1));
-    }
-    return numbers;
-  }
-
-  /** A random number from 0 up to 1, made from its place alone (mulberry32). */
-  function uniform(seed, place) {
-    let state = (seed + Math.imul(place + 1, 0x6d2b79f5)) | 0;
-    state = Math.imul(state ^ (state >>> 15), state | 1);
-    state ^= state + Math.imul(state ^ (state >>> 7), state | 61);
-    return ((state ^ (state >>> 14)) >>> 0) / 2 ** 32;
-  }
 
   /** Query times key, for each query and each of its keys. */
   function dotProducts(components, { num_queries, num_keys }) {

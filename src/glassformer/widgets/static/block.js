@@ -1,0 +1,115 @@
+// Switch the parts of a block on and off, stack it, and see what becomes of the words and of a gradient.
+(function (glassformer) {
+  function start(stage, { words, depth, num_layers, ...sizes }) {
+    const { element, slider, choice, toggle, summary, prediction, blockFigure: figure } = glassformer;
+    const stack = glassformer.makeStack({ num_words: words.length, ...sizes });
+    const state = { parts: { residual: false, norm: "none", feedForward: false }, depth };
+    const changed = (part) => {
+      Object.assign(state.parts, part);
+      draw();
+    };
+
+    const residual = toggle({ label: "residual", value: false, onInput: (on) => changed({ residual: on }) });
+    const network = toggle({ label: "feed-forward", value: false, onInput: (on) => changed({ feedForward: on }) });
+    const norm = choice({
+      label: "norm",
+      options: ["none", "post", "pre"],
+      value: "none",
+      onInput: (place) => changed({ norm: place }),
+    });
+    const layers = slider({
+      label: "layers",
+      min: 1,
+      max: num_layers,
+      step: 1,
+      value: depth,
+      onInput: (number) => {
+        state.depth = number;
+        draw();
+      },
+    });
+    const block = figure.makeDrawing();
+    const rows = figure.makeRows(words, sizes.d_model);
+    const curves = figure.measures.map((measure) => figure.makeCurve(measure, num_layers));
+    const table = makeTable();
+    const { parts, say } = summary();
+
+    stage.append(
+      prediction({
+        question: `Which part, added to attention, keeps the words apart through ${depth} layers?`,
+        answers: ["The feed-forward network", "The norm", "The residual connection"],
+        right: 2,
+        because: "The others leave one word, to rounding. Switch each on, and see.",
+      }),
+      element(
+        "div",
+        { class: "overview" },
+        element(
+          "div",
+          { class: "controls" },
+          residual,
+          network,
+          element("div", { class: "control" }, norm.label, norm.input),
+          element("div", { class: "control" }, layers.label, layers.input, layers.output),
+        ),
+        block.drawing,
+        rows.whole,
+      ),
+      element("div", { class: "curves" }, ...curves.map(({ curve }) => curve)),
+      ...parts,
+      element("details", {}, element("summary", {}, "All numbers, layer by layer"), table.table),
+    );
+
+    function draw() {
+      const levels = stack.run(state.parts, state.depth);
+      block.draw(state.parts, state.depth);
+      rows.draw(levels[0].words, levels.at(-1).words);
+      for (const curve of curves) curve.draw(levels);
+      table.draw(levels);
+      say(describe(state, levels));
+    }
+
+    draw();
+  }
+
+  /** What is measured, in numbers: a row for each level of the stack. */
+  function makeTable() {
+    const { element, blockFigure: figure } = glassformer;
+    const head = ["layers passed", "spread", "mean length", "gradient"];
+    const body = element("tbody");
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, ...head.map((name) => element("th", { scope: "col" }, name)))),
+      body,
+    );
+
+    function draw(levels) {
+      const rows = levels.map((level, place) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, String(place)),
+          ...figure.measures.map(({ key }) => element("td", { class: "number" }, figure.spell(level[key]))),
+        ),
+      );
+      body.replaceChildren(...rows);
+    }
+
+    return { table, draw };
+  }
+
+  function describe({ parts, depth }, levels) {
+    const { spell } = glassformer.blockFigure;
+    const [first, last] = [levels[0], levels.at(-1)];
+    const added = [
+      ...(parts.feedForward ? ["feed-forward"] : []),
+      ...(parts.residual ? ["residual"] : []),
+      ...(parts.norm === "none" ? [] : [`${parts.norm}-norm`]),
+    ];
+    const layers = `${depth} ${depth === 1 ? "layer" : "layers"} of attention${added.length ? `, ${added.join(", ")}` : " alone"}`;
+    return `${layers}: spread ${spell(first.spread)} to ${spell(last.spread).replace("<", "below")}, mean length ${spell(first.length)} to ${spell(last.length)}; ${spell(first.gradient)} times the gradient sent in at the top arrives at the bottom.`;
+  }
+
+  (glassformer.figures ??= []).push(["block", start]);
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,65 @@
+// How a measure changes from level to level of the stack.
+(function (glassformer) {
+  const figure = (glassformer.blockFigure ??= {});
+
+  const ROUNDING = 1e-15; // a spread below is that of rounding
+
+  figure.measures = [
+    { key: "spread", name: "spread of the words", at: "top", lowest: -6, highest: 0, ticks: [-6, -4, -2, 0] },
+    { key: "length", name: "mean length", at: "top", lowest: -2, highest: 4, ticks: [-2, 0, 2, 4] },
+    { key: "gradient", name: "gradient at bottom", at: "bottom", lowest: -4, highest: 4, ticks: [-4, -2, 0, 2, 4] },
+  ];
+
+  /** One measure at each level of the stack, on a logarithmic scale; what lies beyond it is cut off. */
+  figure.makeCurve = function ({ key, name, at, lowest, highest, ticks }, most) {
+    const { element, set } = glassformer;
+    const up = (power) => (100 * (highest - power)) / (highest - lowest);
+    const line = element("path", { class: "line" });
+    const dot = element("path", { class: "dot" });
+    const number = element("strong");
+    const grid = element("path", { class: "grid", d: ticks.map((power) => `M0 ${up(power)}H${most}`).join("") });
+    const curve = element(
+      "div",
+      { class: `curve ${key}` },
+      element("p", {}, `${name} `, number),
+      element(
+        "div",
+        { class: "plane", "aria-hidden": "true" },
+        ...ticks.map((power) => element("span", { "--at": `${up(power)}%` }, tick(power))),
+        element(
+          "svg",
+          { viewBox: `${-most / 30} -5 ${most + most / 15} 110`, preserveAspectRatio: "none" },
+          ...[grid, line, dot],
+        ),
+      ),
+      element(
+        "div",
+        { class: "levels", "aria-hidden": "true" },
+        ...["0", "layers", String(most)].map((text) => element("span", {}, text)),
+      ),
+    );
+
+    function draw(levels) {
+      const places = levels.map((level, depth) => [depth, up(Math.log10(level[key]))]);
+      const [depth, height] = places.at(at === "top" ? -1 : 0);
+      number.textContent = figure.spell(levels[depth][key]);
+      set(line, { d: `M${places.map(([x, y]) => `${x} ${y.toFixed(2)}`).join("L")}` });
+      set(dot, { d: height >= 0 && height <= 100 ? `M${depth} ${height}h0` : "" });
+    }
+
+    return { curve, draw };
+  };
+
+  function tick(power) {
+    const signs = [...String(power)].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]);
+    return power === 0 ? "1" : `10${signs.join("")}`;
+  }
+
+  /** In three digits, or with a power of ten where the number is very small or large. */
+  figure.spell = (number) => {
+    if (number <= ROUNDING) return "< 1e−15";
+    const isPlain = number >= 0.001 && number < 999.5;
+    const spelled = isPlain ? number.toPrecision(3) : number.toExponential(1);
+    return spelled.replace("-", "−").replace("+", "");
+  };
+})((globalThis.glassformer ??= {}));

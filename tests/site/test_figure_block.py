@@ -1,0 +1,135 @@
+"""The browser draws the same stacks as Python, and measures the same in them, whichever parts are on."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from glassformer.reference.heads import multi_head_attention
+from glassformer.reference.layers import feed_forward, layer_norm
+from glassformer.widgets import live_block
+from glassformer.widgets.stack import Parts, Stack
+
+WORDS = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "tired"]
+SMALL = {"d_model": 16, "num_heads": 2, "d_ff": 24, "seed": 5}
+LARGE = {"d_model": 64, "num_heads": 4, "d_ff": 256, "seed": 8}
+PARTS = [Parts(*each) for each in itertools.product((False, True), ("none", "post", "pre"), (False, True))]
+
+
+@pytest.fixture
+def run(page, figure_script):
+    """Run all kinds of stacks in the browser, one after the other on the same draws."""
+    figure_script("block")
+    script = """({ sizes, kinds, depths }) => {
+        const stack = glassformer.makeStack(sizes);
+        const plain = (level) => ({ ...level, words: level.words.map((word) => [...word]) });
+        return kinds.map((parts) => depths.map((depth) => stack.run(parts, depth).map(plain)));
+    }"""
+
+    def run_all(sizes, num_words, depths):
+        kinds = [
+            {"residual": parts.residual, "norm": parts.norm, "feedForward": parts.feed_forward}
+            for parts in PARTS
+        ]
+        state = {"sizes": sizes | {"num_words": num_words}, "kinds": kinds, "depths": depths}
+        return dict(zip(PARTS, page.evaluate(script, state), strict=True))
+
+    return run_all
+
+
+def words_by_package(stack, parts, depth):
+    """Send words through the package's attention, layer norm and feed-forward network."""
+
+    def look(x, layer):
+        weights = {f"{role}_weight": layer[role] for role in ("query", "key", "value", "output")}
+        return multi_head_attention(x, x, x, num_heads=stack.num_heads, **weights)[0]
+
+    def work(x, layer):
+        biases = {"inner_bias": np.zeros(SMALL["d_ff"]), "outer_bias": np.zeros(SMALL["d_model"])}
+        return feed_forward(x, inner_weight=layer["inner"], outer_weight=layer["outer"], **biases)
+
+    def norm(x):
+        return layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
+
+    x = stack.x
+    for layer in stack.layers[:depth]:
+        for sublayer in (look, work)[: 1 + parts.feed_forward]:
+            made = sublayer(norm(x) if parts.norm == "pre" else x, layer)
+            x = x + made if parts.residual else made
+            x = norm(x) if parts.norm == "post" else x
+    return x
+
+
+def test_the_words_are_those_of_the_package_with_all_switches(run):
+    stack = Stack(5, num_layers=4, **SMALL)
+    for parts, found in run(SMALL, num_words=5, depths=[3, 4, 2]).items():
+        for levels, depth in zip(found, (3, 4, 2), strict=True):
+            np.testing.assert_allclose(levels[0]["words"], stack.x, rtol=1e-9, atol=1e-12)
+            expected = words_by_package(stack, parts, depth)
+            np.testing.assert_allclose(levels[-1]["words"], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("sizes", "num_words", "depth"), [(SMALL, 5, 4), (LARGE, 11, 2)])
+def test_what_is_measured_is_what_python_measures(run, sizes, num_words, depth):
+    stack = Stack(num_words, num_layers=depth, **sizes)
+    for parts, (levels,) in run(sizes, num_words=num_words, depths=[depth]).items():
+        for found, expected in zip(levels, stack.run(parts, depth), strict=True):
+            assert found["spread"] == pytest.approx(expected.spread, rel=1e-6, abs=1e-15)
+            assert found["length"] == pytest.approx(expected.length, rel=1e-6)
+            assert found["gradient"] == pytest.approx(expected.gradient, rel=1e-6)
+
+
+@pytest.fixture
+def figure(page, monkeypatch):
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    page.set_content(live_block(WORDS)._repr_html_())
+    return page.locator("glass-figure")
+
+
+def colours(figure, side):
+    """What the words look like, before (0) or after (1): as many different rows as there are."""
+    rows = figure.locator(".words > div").evaluate_all(
+        "rows => rows.map((row) => [...row.children].map((cell) => cell.outerHTML).join())"
+    )
+    return len(set(rows[side::2]))
+
+
+def test_parts_are_switched_and_layers_added_by_keyboard(page, figure):
+    assert [colours(figure, side) for side in (0, 1)] == [11, 1]
+    for label in ("residual", "feed-forward"):
+        figure.get_by_label(label).focus()
+        page.keyboard.press("Space")
+    figure.get_by_label("norm").focus()
+    page.keyboard.press("ArrowDown")
+    figure.get_by_label("layers").focus()
+    page.keyboard.press("ArrowRight")
+    assert colours(figure, 1) == 11
+    parts = Parts(residual=True, norm="post", feed_forward=True)
+    bottom, *_, top = Stack(11, num_layers=7, **LARGE).run(parts, 7)
+    sentence = (
+        "7 layers of attention, feed-forward, residual, post-norm: "
+        f"spread {bottom.spread:#.3g} to {top.spread:#.3g}, mean length {bottom.length:#.3g} to "
+        f"{top.length:#.3g}; {bottom.gradient:#.3g} times the gradient sent in at the top arrives at the "
+        "bottom."
+    )
+    figure.get_by_role("status").filter(has_text=sentence).wait_for()
+    assert figure.locator("details tbody tr").count() == 8
+    assert figure.locator(".curve.spread strong").inner_text() == f"{top.spread:#.3g}"
+
+
+def test_the_drawing_shows_the_parts_that_are_on(figure):
+    drawing = figure.locator(".drawing")
+
+    def drawn():
+        return [drawing.locator(f"rect.{kind}").count() for kind in ("norm", "plus", "off")]
+
+    assert drawn() == [0, 0, 1]
+    figure.get_by_label("residual").check()
+    figure.get_by_label("norm").select_option("post")
+    assert drawn() == [1, 1, 1]
+    figure.get_by_label("feed-forward").check()
+    assert drawn() == [2, 2, 0]
+    figure.get_by_label("norm").select_option("pre")
+    assert drawn() == [3, 2, 0]
+    figure.get_by_label("residual").uncheck()
+    assert drawn() == [3, 0, 0]

@@ -1,0 +1,64 @@
+import pytest
+
+from glassformer.widgets import live_block
+from glassformer.widgets.stack import ROUNDING, Parts, Stack
+
+WORDS = ["the", "animal", "was", "tired"]
+SIZES = {"d_model": 16, "num_heads": 4, "d_ff": 24, "num_layers": 7}
+
+
+def test_the_table_compares_five_blocks_at_two_depths():
+    html = live_block(WORDS, **SIZES, seed=3)._repr_html_()
+    assert "4 words after 6 and after 7 layers" in html
+    stack = Stack(len(WORDS), **SIZES, seed=3)
+    for name, parts in {
+        "attention, feed-forward, residual": Parts(residual=True, norm="none", feed_forward=True),
+        "attention, feed-forward, residual, pre-norm": Parts(residual=True, norm="pre", feed_forward=True),
+    }.items():
+        shown = []
+        for depth in (6, 7):
+            levels = stack.run(parts, depth)
+            shown += [levels[-1].spread, levels[-1].length, levels[0].gradient]
+        cells = "".join(f"<td>{each:#.3g}</td>" for each in shown)
+        assert f'<th scope="row">{name}</th>{cells}' in html
+
+
+def test_numbers_far_from_one_are_short():
+    sizes = SIZES | {"num_layers": 16, "seed": 3}
+    cells = live_block(WORDS, **sizes)._repr_html_().split('<th scope="row">attention, feed-forward</th>')[1]
+    assert cells.startswith("<td>&lt; 1e−15</td>")
+    parts = Parts(residual=False, norm="none", feed_forward=True)
+    digits, power = f"{Stack(len(WORDS), **sizes).run(parts, 16)[0].gradient:.1e}".split("e-")
+    assert int(power) < 10
+    assert f"<td>{digits}e−{int(power)}</td></tr>" in cells
+
+
+def test_the_residual_connection_is_the_one_part_that_keeps_words_apart():
+    """The answer to the question that the figure asks, for the random numbers that it starts from."""
+    stack = Stack(11, d_model=64, num_heads=4, d_ff=256, num_layers=6, seed=8)
+    alone = {
+        "nothing": Parts(residual=False, norm="none", feed_forward=False),
+        "feed-forward": Parts(residual=False, norm="none", feed_forward=True),
+        "post-norm": Parts(residual=False, norm="post", feed_forward=False),
+        "pre-norm": Parts(residual=False, norm="pre", feed_forward=False),
+        "residual": Parts(residual=True, norm="none", feed_forward=False),
+    }
+    spreads = {name: stack.run(parts, 6)[-1].spread for name, parts in alone.items()}
+    assert spreads.pop("residual") > 0.3
+    assert set(spreads.values()) == {ROUNDING}
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"words": ["alone"]}, "the number of words must be at least 2, got 1"),
+        ({"d_model": 8}, "d_model must be at least 16, got 8"),
+        ({"num_layers": 5}, "num_layers must be at least 6, got 5"),
+        ({"num_heads": 3}, r"d_model \(16\) must be a multiple of num_heads \(3\)"),
+        ({"d_ff": 0}, "d_ff must be"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        live_block(**{"words": WORDS} | SIZES | change)
