@@ -2,6 +2,7 @@
 
 from glassformer.widgets.block import live_block
 from glassformer.widgets.formula import live_formula
+from glassformer.widgets.grammar import live_grammar
 from glassformer.widgets.heads import live_heads
 from glassformer.widgets.hero import live_hero
 from glassformer.widgets.lookup import live_lookup
@@ -9,11 +10,13 @@ from glassformer.widgets.positions import live_positions
 from glassformer.widgets.recurrence import live_recurrence
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
+from glassformer.widgets.transformer import live_transformer
 from glassformer.widgets.translate import live_translate
 
 __all__ = [
     "live_block",
     "live_formula",
+    "live_grammar",
     "live_heads",
     "live_hero",
     "live_lookup",
@@ -21,5 +24,6 @@ __all__ = [
     "live_recurrence",
     "live_scaling",
     "live_softmax",
+    "live_transformer",
     "live_translate",
 ]

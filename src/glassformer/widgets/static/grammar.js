@@ -1,0 +1,302 @@
+// Sentences of the grammar, a small translator that runs in the page, and a map for each of its heads.
+(function (glassformer) {
+  const KINDS = [
+    {
+      name: "encoder",
+      start: "encoder",
+      asks: "source",
+      asked: "source",
+      note: "English looks at English",
+      verb: "is a word that is read",
+    },
+    {
+      name: "cross",
+      end: "cross_attention",
+      asks: "target",
+      asked: "source",
+      note: "French looks at English",
+      verb: "is a word about to be written",
+    },
+    {
+      name: "self",
+      start: "decoder",
+      end: "self_attention",
+      asks: "target",
+      asked: "given",
+      note: "French looks at French",
+      verb: "is a word about to be written",
+    },
+  ];
+
+  const percent = (weight) => String(Math.round(100 * weight));
+  let figures = 0;
+
+  function start(stage, { config, weights, english, french, start: first, ...lexicon }) {
+    const { element, set, show, summary, prediction, PRONOUNS } = glassformer;
+    const model = glassformer.unpackModel(config, weights);
+    const { whole: sentence, chosen } = glassformer.sentenceComposer(lexicon, first, translate);
+    const radios = `glass-grammar-${(figures += 1)}`;
+    const heads = model.attentionNames.flatMap((name) =>
+      Array.from({ length: config.num_heads }, (_, head) => makeHead(name, head)),
+    );
+    let shown = heads.findLast(({ kind, head }) => kind.name === "encoder" && head === 0);
+    let picked = null; // the row whose numbers are shown; without one, that of the pronoun
+    let [now, before] = [null, null];
+
+    const answer = element("p", { class: "french", lang: "fr" });
+    const former = element("p", { class: "former" });
+    const meant = element("p");
+    const chances = element("table", { class: "chances" });
+    const large = element("table", { class: "map" });
+    large.addEventListener("click", (event) => {
+      const line = event.target.closest("tbody tr");
+      if (line) pick(line.sectionRowIndex);
+    });
+    const row = element("select", { "aria-label": "row" });
+    row.addEventListener("input", () => pick(row.selectedIndex));
+    const { parts, say } = summary();
+
+    stage.append(
+      prediction({
+        question:
+          `How many of the encoder’s ${heads.filter(({ kind }) => kind.name === "encoder").length} heads look ` +
+          "from “it” at the noun that is meant, not at the other one, more often than a coin would?",
+        answers: ["All of them", "One or two", "None"],
+        right: 2,
+        because: "Counted below: not one of 64 such heads does better than luck.",
+      }),
+      sentence,
+      element("div", { class: "answer" }, element("div", {}, answer, former), chances),
+      element(
+        "div",
+        { class: "halves" },
+        element("div", { class: "kinds", role: "radiogroup", "aria-label": "Map" }, ...KINDS.map(group)),
+        element(
+          "div",
+          { class: "one" },
+          large,
+          element("p", { class: "numbers" }, "row in numbers: ", row),
+          meant,
+        ),
+      ),
+      ...parts,
+    );
+    translate();
+
+    // ---- Controls ----
+
+    /** A small map and the button that enlarges it; arrow keys move among all of them. */
+    function makeHead(name, head) {
+      const kind = KINDS.find(({ start = "", end = "" }) => name.startsWith(start) && name.endsWith(end));
+      const layer = 1 + Number(name.split(".")[2]);
+      const title = `${kind.name} ${layer}, head ${head + 1}`;
+      const canvas = element("canvas", { "aria-hidden": "true" });
+      const stripe = element("span", { class: "stripe" });
+      const input = element("input", { type: "radio", name: radios, "aria-label": title });
+      const thumb = element("span", { class: "thumb" }, canvas, stripe);
+      const whole = element("label", { class: "head" }, input, thumb);
+      const made = { name, head, kind, layer, title, canvas, stripe, input, whole };
+      input.addEventListener("input", () => {
+        if (made.kind !== shown.kind) picked = null;
+        shown = made;
+        draw();
+      });
+      return made;
+    }
+
+    function group(kind) {
+      const own = heads.filter((head) => head.kind === kind);
+      const layers = [...new Set(own.map(({ layer }) => layer))];
+      return element(
+        "div",
+        { class: "kind", "--heads": config.num_heads },
+        element("p", {}, element("strong", {}, kind.name), ` ${kind.note}`),
+        ...layers.map((layer) =>
+          element(
+            "div",
+            { class: "layer" },
+            element("span", {}, String(layer)),
+            ...own.filter((head) => head.layer === layer).map(({ whole }) => whole),
+          ),
+        ),
+      );
+    }
+
+    // ---- Drawing ----
+
+    function translate() {
+      before = now;
+      now = glassformer.grammarNumbers(model, english, french, glassformer.composeSentence(chosen));
+      if (before && !isComparable()) picked = null;
+      draw();
+    }
+
+    function pick(place) {
+      picked = place;
+      draw();
+    }
+
+    /** Whether the rows and columns of both sentences' maps stand for the same places. */
+    function isComparable() {
+      return before?.source.length === now.source.length && before.target.length === now.target.length;
+    }
+
+    function antecedent() {
+      return chosen.adjective.describes === "animal" ? chosen.subject : chosen.object;
+    }
+
+    /** Where the noun that "it" means stands among what the large map looks at; -1 if it does not. */
+    function meantColumn() {
+      const { asked } = shown.kind;
+      return now[asked].indexOf(antecedent()[asked === "source" ? "english" : "french"]);
+    }
+
+    function pickedRow() {
+      return picked ?? Math.max(0, now.places[shown.kind.asks]);
+    }
+
+    function draw() {
+      drawAnswer();
+      for (const head of heads) drawSmall(head);
+      drawLarge();
+      say(describe());
+    }
+
+    function drawAnswer() {
+      const words = wordsOf(now);
+      const changed = glassformer.changedWords(words, before ? wordsOf(before) : words);
+      answer.replaceChildren(
+        ...words.flatMap((word, place) => {
+          const marks = [place === now.places.target && "pronoun", changed[place] && "changed"];
+          const gap = word.endsWith("'") ? "" : " ";
+          return [element("span", { class: marks.filter(Boolean).join(" ") }, word), gap];
+        }),
+      );
+      former.replaceChildren(
+        ...(before
+          ? ["before: ", element("span", { lang: "fr" }, join(wordsOf(before)))]
+          : ["Exchange a word above: what changes will be underlined."]),
+      );
+      const { french: noun, gender } = antecedent();
+      meant.replaceChildren(
+        "In blue, what “it” is: ",
+        element("span", { lang: "fr" }, noun),
+        `, ${gender}.`,
+      );
+      chances.replaceChildren(
+        element(
+          "thead",
+          {},
+          element("tr", {}, heading("pronoun"), heading("probability", { colspan: 2 }), heading("before")),
+        ),
+        element("tbody", {}, ...PRONOUNS.map(chance)),
+      );
+    }
+
+    function heading(name, attributes = {}) {
+      return element("th", { scope: "col", ...attributes }, name);
+    }
+
+    function chance(word, place) {
+      return element(
+        "tr",
+        word === now.target[now.places.target] ? { class: "written" } : {},
+        element("th", { scope: "row", lang: "fr" }, word),
+        element("td", { class: "number" }, show(now.probabilities[place], 4)),
+        element("td", { class: "bar", "--share": now.probabilities[place] }, element("span")),
+        element("td", { class: "number" }, before ? show(before.probabilities[place], 4) : "–"),
+      );
+    }
+
+    function drawSmall({ name, head, kind, canvas, stripe, input, whole }) {
+      const map = now.maps[name][head];
+      glassformer.paintMap(canvas, map);
+      set(whole, { "--rows": map.length });
+      set(stripe, { "--place": now.places[kind.asks] });
+      stripe.hidden = now.places[kind.asks] < 0;
+      input.checked = shown.input === input;
+    }
+
+    function drawLarge() {
+      const { name, head, kind, title } = shown;
+      const [map, asking, asked] = [now.maps[name][head], now[kind.asks], now[kind.asked]];
+      const place = pickedRow();
+      const earlier = isComparable() ? before.maps[name][head][place] : null;
+      const mark = (column) => (column === meantColumn() ? { class: "meant" } : {});
+      const numbers = (label, weights) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, label),
+          ...asked.map((_, column) =>
+            element("td", mark(column), weights ? percent(weights[column]) : "–"),
+          ),
+        );
+      set(large, { "--rows": asking.length });
+      large.replaceChildren(
+        element("caption", {}, element("strong", {}, title), `: each row ${kind.verb}`),
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            element("td"),
+            ...asked.map((word, column) =>
+              element("th", { scope: "col", ...mark(column) }, element("span", {}, word)),
+            ),
+          ),
+        ),
+        element(
+          "tbody",
+          { "aria-hidden": "true" },
+          ...asking.map((word, number) =>
+            element(
+              "tr",
+              number === place ? { class: "picked" } : {},
+              element("th", {}, word),
+              ...Array.from(map[number], (weight) => element("td", { "--strength": weight })),
+            ),
+          ),
+        ),
+        element("tfoot", {}, numbers("in %", map[place]), numbers("before", earlier)),
+      );
+      row.replaceChildren(...asking.map((word) => element("option", {}, word)));
+      row.selectedIndex = place;
+    }
+
+    function rightPronoun() {
+      return antecedent().gender === "masculine" ? "il" : "elle";
+    }
+
+    function describe() {
+      const { name, head, kind, title } = shown;
+      const place = pickedRow();
+      const weights = now.maps[name][head][place];
+      const best = weights.indexOf(Math.max(...weights));
+      const asked = now[kind.asked];
+      const looks = `“${now[kind.asks][place]}” looks most at “${asked[best]}”, ${percent(weights[best])} %`;
+      const noun = meantColumn();
+      const meanwhile = [-1, best].includes(noun) ? "" : `, at “${asked[noun]}” ${percent(weights[noun])} %`;
+      return `“It” becomes ${pronoun()}; ${title} at ${looks}${meanwhile}.`;
+    }
+
+    function pronoun() {
+      const written = now.target[now.places.target];
+      if (!written) return "no pronoun";
+      const verdict = written === rightPronoun() ? "right" : "wrong";
+      const probability = show(now.probabilities[PRONOUNS.indexOf(written)], 4);
+      return `“${written}”, which is ${verdict}, with probability ${probability}`;
+    }
+  }
+
+  function wordsOf({ target }) {
+    return target.filter((word) => word !== "<end>");
+  }
+
+  function join(words) {
+    return words.join(" ").replaceAll("' ", "'");
+  }
+
+  (glassformer.figures ??= []).push(["grammar", start]);
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,289 @@
+// The whole encoder-decoder as boxes: follow the reader's own sentence through them, with every shape.
+(function (glassformer) {
+  const { total, inWords, show } = glassformer.transformerCounts;
+  const ROLES = { Q: "query", K: "key", V: "value" };
+
+  /** Cut at spaces, and after an elided French word, as `split_words` of the package does. */
+  glassformer.transformerWords = function (text) {
+    const apart = text.replaceAll("’", "'").replace(/(?<![\p{L}\p{N}_])(l|n|qu)'/giu, "$1' ");
+    return apart.split(/\s+/u).filter(Boolean);
+  };
+
+  let groups = 0;
+
+  function start(stage, { source, target, models, mostWords }) {
+    const { element, set, choice, summary } = glassformer;
+    const words = glassformer.transformerWords;
+    const state = { source: words(source), target: words(target), model: Object.keys(models)[0] };
+    let all, radios, drawn;
+
+    // ---- Controls ----
+
+    const [reads, writes] = [
+      ["Source sentence", source],
+      ["Given, after <start>", target],
+    ].map(([label, value]) => {
+      const field = element("input", {
+        type: "text",
+        value,
+        maxlength: 1000,
+        autocomplete: "off",
+        spellcheck: "false",
+        dir: "auto",
+      });
+      field.addEventListener("input", read);
+      return { field, label: element("label", { class: "sentence" }, label, field) };
+    });
+    const size = choice({
+      label: "model",
+      options: Object.keys(models),
+      value: state.model,
+      onInput: (name) => {
+        const kept = all.boxes[state.step];
+        state.model = name;
+        rebuild(sameAs(kept));
+      },
+    });
+
+    const totals = element("p", { class: "totals" });
+    const steps = element("fieldset", { class: "steps" });
+    const drawing = element("svg", { role: "group", "aria-label": "The boxes, from the words upwards" });
+    const title = element("p", { class: "title" });
+    const how = element("p", { class: "how" });
+    const facts = element("div", { class: "numbers" });
+    const { parts, say } = summary();
+
+    stage.append(
+      element("div", { class: "sentences" }, reads.label, writes.label),
+      element(
+        "div",
+        { class: "controls" },
+        element("div", { class: "control" }, size.label, size.input),
+        totals,
+      ),
+      steps,
+      element("div", { class: "flow" }, drawing, element("div", { class: "box" }, title, how, facts)),
+      ...parts,
+    );
+
+    function read() {
+      const typed = [reads, writes].map(({ field }) => words(field.value));
+      if (typed[0].length === 0)
+        return say("Type a word into the source: without one there is nothing to read.");
+      [state.source, state.target] = typed.map((list) => list.slice(0, mostWords));
+      state.limit = typed.some((list) => list.length > mostWords);
+      rebuild();
+    }
+
+    /** The box of another model with the same job: there, the norm may be one box with the addition. */
+    function sameAs(kept) {
+      const job = ({ kind, stack, sublayer }) =>
+        [stack, sublayer, kind.replace(/^(norm|add)$/, "add & norm")].join();
+      return (box) => job(box) === job(kept);
+    }
+
+    // ---- The line of steps, and the boxes ----
+
+    function rebuild(isLit = (_, place) => place === state.step) {
+      const [source, target] = [state.source.length, state.target.length + 1];
+      all = glassformer.transformerNumbers({ model: models[state.model], source, target });
+      const found = all.boxes.findIndex(isLit);
+      state.step = found < 0 ? Math.min(state.step, all.boxes.length - 1) : found;
+      buildSteps();
+      buildDrawing();
+      totals.textContent = `${show(all.parameters)} parameters, ${show(all.multiplications)} multiplications`;
+      draw();
+    }
+
+    function buildSteps() {
+      const name = `transformer-step-${(groups += 1)}`;
+      radios = all.boxes.map((box, place) => {
+        const input = element("input", {
+          type: "radio",
+          name,
+          class: "heard",
+          "aria-label": nameOf(box, place),
+        });
+        input.addEventListener("input", () => visit(place));
+        return input;
+      });
+      steps.replaceChildren(
+        element("legend", { class: "heard" }, "Step"),
+        ...radios.map((input, place) =>
+          element("label", {}, input, element("span", { "aria-hidden": "true" }, String(place + 1))),
+        ),
+      );
+    }
+
+    function buildDrawing() {
+      const { width, height, places, frames, paths } = glassformer.layOutTransformer(all.boxes);
+      set(drawing, { viewBox: `0 0 ${width} ${height}` });
+      const lines = paths.map((path) => ({ to: path.to, shape: line(path) }));
+      const boxes = places.map((place, index) => boxOf(all.boxes[index], place, index));
+      drawing.replaceChildren(
+        ...frames.flatMap((frame) => [
+          element("rect", { ...area(frame), rx: 10, class: "frame" }),
+          element("text", { x: frame.x + 4, y: frame.y - 5, class: "times" }, `${frame.layers} ×`),
+        ]),
+        ...lines.map(({ shape }) => shape),
+        ...boxes,
+      );
+      drawn = { lines, boxes };
+    }
+
+    function line({ points, role = "", isOpen }) {
+      const whole = element(
+        "g",
+        { class: `path ${role}` },
+        element("polyline", { points: points.join(" ") }),
+      );
+      if (!isOpen) whole.append(element("polygon", { points: head(points).join(" ") }));
+      return whole;
+    }
+
+    /** The corners of an arrow's head. */
+    function head(points) {
+      const [[x, y], [fromX, fromY]] = [points.at(-1), points.at(-2)];
+      const [across, up] = [Math.sign(x - fromX), Math.sign(y - fromY)];
+      const [backX, backY] = [x - 6 * across, y - 6 * up];
+      return [
+        [x, y],
+        [backX + 3.5 * up, backY + 3.5 * across],
+        [backX - 3.5 * up, backY - 3.5 * across],
+      ];
+    }
+
+    function boxOf(box, place, index) {
+      const text = element(
+        "text",
+        { x: place.x + place.width / 2, y: place.y + place.height / 2 + 4, "text-anchor": "middle" },
+        labelOf(box),
+      );
+      const made = element(
+        "g",
+        { class: "part", role: "button", "aria-label": nameOf(box, index) },
+        element("rect", { ...area(place), rx: 6 }),
+        text,
+      );
+      made.addEventListener("click", () => visit(index));
+      return made;
+    }
+
+    const area = ({ x, y, width, height }) => ({ x, y, width, height });
+    const labelOf = ({ kind, gives: [, shape] }) =>
+      kind.endsWith("ids") || kind === "memory"
+        ? `${kind} ${inBrackets(shape)}`
+        : kind.replace("embedding", "embedding, position");
+    const nameOf = ({ kind, stack }, place) => `${place + 1}: ${kind}, ${stack}`;
+    const inBrackets = (shape) => `(${shape.join(", ")})`;
+
+    drawing.addEventListener("keydown", (event) => {
+      const last = all.boxes.length - 1;
+      const moves = {
+        ArrowUp: state.step + 1,
+        ArrowRight: state.step + 1,
+        ArrowDown: state.step - 1,
+        ArrowLeft: state.step - 1,
+        Home: 0,
+        End: last,
+      };
+      const move = moves[event.key];
+      if (move === undefined) return;
+      event.preventDefault();
+      visit(Math.max(0, Math.min(last, move)));
+      drawn.boxes[state.step].focus();
+    });
+
+    function visit(step) {
+      state.step = step;
+      draw();
+    }
+
+    // ---- The lit box ----
+
+    function draw() {
+      const box = all.boxes[state.step];
+      radios[state.step].checked = true;
+      drawn.boxes.forEach((made, place) => {
+        const isLit = place === state.step;
+        set(made, { tabindex: isLit ? 0 : -1, "aria-pressed": String(isLit) });
+      });
+      for (const { to, shape } of drawn.lines) shape.classList.toggle("lit", to === state.step);
+      title.replaceChildren(`${state.step + 1}. ${box.kind}`, element("span", {}, whereabouts(box)));
+      how.textContent = box.how + tokensOf(box);
+      facts.replaceChildren(
+        element("table", { class: "facts" }, element("tbody", {}, ...flow(box))),
+        costs(box),
+      );
+      say(describe(box));
+    }
+
+    function whereabouts({ stack, layers, sublayer }) {
+      return sublayer === undefined ? stack : `in each of ${layers} ${stack} layers`;
+    }
+
+    /** The reader's own words, as they were cut. */
+    function tokensOf({ kind }) {
+      const tokens = { "source ids": state.source, "given ids": ["<start>", ...state.target] }[kind];
+      if (!tokens) return "";
+      const brief = (token) => (token.length > 16 ? `${token.slice(0, 15)}…` : token);
+      return ` Yours: ${tokens.slice(0, 12).map(brief).join(" · ")}${tokens.length > 12 ? " · …" : ""}`;
+    }
+
+    function flow({ takes, inside, gives }) {
+      return [
+        ...takes.map(([what, shape], place) => fact(place ? "and" : "in", what, inBrackets(shape))),
+        ...inside.map(([name, what, shape]) => fact(name, what, inBrackets(shape), ROLES[name])),
+        fact("out", gives[0], inBrackets(gives[1])),
+      ];
+    }
+
+    /** What a box holds and what it costs, in all layers, each with the sum that gives it. */
+    function costs({ layers, parameters, shared, multiplications }) {
+      const sum = (products) => (layers > 1 ? `${layers} × (${inWords(products)})` : inWords(products));
+      const rows = (name, products, none) => [
+        fact(name, [], show(layers * total(products)), "count"),
+        element("tr", {}, element("td", { colspan: 3 }, products.length > 0 ? sum(products) : none)),
+      ];
+      return element(
+        "table",
+        { class: "facts costs" },
+        element(
+          "tbody",
+          {},
+          ...rows("parameters", parameters, shared ? `shared: ${shared}` : "nothing to be learned"),
+          ...rows("multiplications", multiplications, "none in a product of matrices"),
+        ),
+      );
+    }
+
+    function fact(name, what, number, kind = "") {
+      return element(
+        "tr",
+        { class: kind },
+        element("th", { scope: "row" }, name),
+        element("td", {}, ...[what].flat()),
+        element("td", { class: "number" }, number),
+      );
+    }
+
+    function describe(box) {
+      const shapes = box.takes.map(([, shape]) => inBrackets(shape)).join(" and ");
+      const share = (box.layers * total(box.parameters)) / all.parameters;
+      const limit = state.limit ? `Only the first ${mostWords} words are taken. ` : "";
+      return (
+        `${limit}Step ${state.step + 1} of ${all.boxes.length}, ${box.kind}, ${whereabouts(box)}: ` +
+        `${shapes} in, ${inBrackets(box.gives[1])} out; ${shareInWords(share)}.`
+      );
+    }
+
+    function shareInWords(share) {
+      if (share === 0) return "no parameters of its own";
+      return `${share < 0.01 ? "less than 1" : Math.round(100 * share)} % of all parameters`;
+    }
+
+    rebuild(({ kind }) => kind === "cross-attention"); // where both stacks meet
+  }
+
+  (glassformer.figures ??= []).push(["transformer", start]);
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,196 @@
+"""The translator of the grammar figure is the package's, and the reader's choices make its sentences."""
+
+from dataclasses import asdict, replace
+from itertools import cycle
+
+import numpy as np
+import pytest
+import torch
+
+from glassformer.data.grammar import BOOK_EXAMPLE, Example, join_words
+from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
+from glassformer.data.vocabulary import END_ID, START_ID, Vocabulary
+from glassformer.decoding.greedy import greedy_decode
+from glassformer.inspection import record_attention
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.widgets import live_grammar
+
+SENTENCES = [
+    BOOK_EXAMPLE,
+    replace(BOOK_EXAMPLE, adjective=adjective("wide")),
+    Example(noun("mouse"), verb("leave"), noun("garden"), adjective("shy"), negated=False),
+]
+MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
+
+
+def words_of(side):
+    choices = [
+        Example(animal, verb, place, adjective, negated)
+        for animal, place, verb in zip(ANIMALS, PLACES, cycle(VERBS), strict=False)
+        for adjective in ADJECTIVES
+        for negated in (False, True)
+    ]
+    return Vocabulary.of(getattr(choice, side) for choice in choices)
+
+
+ENGLISH, FRENCH = words_of("source"), words_of("target")
+
+
+@pytest.fixture(scope="module")
+def model():
+    """An untrained model of the chapter's size, its weights rounded as in the page.
+
+    Its output leans towards il and elle: it writes one in the first two sentences, and none in the third.
+    """
+    config = TransformerConfig(
+        source_vocabulary_size=len(ENGLISH),
+        target_vocabulary_size=len(FRENCH),
+        d_model=64,
+        num_heads=4,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+        d_ff=128,
+        norm="pre",
+        dropout=0.0,
+    )
+    model = Transformer(config, generator=torch.Generator().manual_seed(9)).eval()
+    with torch.no_grad():
+        model.output_proj.weight[FRENCH.encode(["il", "elle"])] *= 1.5
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half())
+    return model
+
+
+@pytest.fixture
+def figure(page, monkeypatch, model):
+    """The figure as a notebook shows it, on the book's sentence."""
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    shown = live_grammar(
+        {name: each.detach().numpy() for name, each in model.named_parameters()},
+        asdict(model.config),
+        english=ENGLISH.words,
+        french=FRENCH.words,
+        animals=list(map(asdict, ANIMALS)),
+        places=list(map(asdict, PLACES)),
+        verbs=list(map(asdict, VERBS)),
+        adjectives=list(map(asdict, ADJECTIVES)),
+        start=asdict(BOOK_EXAMPLE),
+        translations={},
+    )
+    page.set_content(shown._repr_html_())
+    return page.locator("glass-figure")
+
+
+def pronoun_place(words):
+    return next((place for place, word in enumerate(words) if word in ("il", "elle")), -1)
+
+
+def translated(model, example):
+    """What the package says of a sentence: ids, maps by attention, probabilities of il and elle by place."""
+    source = torch.tensor([ENGLISH.encode(example.source)])
+    written = greedy_decode(model, source, **MARKS, max_length=20)
+    given = torch.cat([torch.tensor([[START_ID]]), written[:, :-1]], dim=1)
+    with torch.no_grad(), record_attention(model) as maps:
+        probabilities = model(source, given)[0].softmax(-1)[:, FRENCH.encode(["il", "elle"])]
+    return written[0].tolist(), {name: each[0].numpy() for name, each in maps.items()}, probabilities.numpy()
+
+
+def test_words_maps_and_probabilities_are_those_of_the_package(page, figure, model):
+    computed = page.evaluate(
+        """(sentences) => {
+          const data = JSON.parse(document.querySelector("glass-figure script").textContent);
+          const model = glassformer.unpackModel(data.config, data.weights);
+          return sentences.map((words) => {
+            const found = glassformer.grammarNumbers(model, data.english, data.french, words);
+            for (const heads of Object.values(found.maps))
+              heads.forEach((map, head) => (heads[head] = map.map((row) => [...row])));
+            return found;
+          });
+        }""",
+        [example.source for example in SENTENCES],
+    )
+    for example, found in zip(SENTENCES, computed, strict=True):
+        ids, maps, probabilities = translated(model, example)
+        assert found["ids"] == ids
+        words = [*FRENCH.decode(ids), "<end>"][: len(ids)]
+        assert found["target"] == words
+        assert found["given"] == ["<start>", *words[:-1]]
+        assert found["maps"].keys() == maps.keys()
+        for name, heads in maps.items():
+            np.testing.assert_allclose(found["maps"][name], heads, atol=1e-5)
+        place = pronoun_place(words)
+        assert found["places"] == {"source": example.source_pronoun_position, "target": place}
+        wanted = [0, 0] if example is SENTENCES[2] else probabilities[place]
+        np.testing.assert_allclose(found["probabilities"], wanted, atol=1e-5)
+
+
+def test_the_choices_make_the_sentences_of_the_grammar(page, figure):
+    for example in (BOOK_EXAMPLE, SENTENCES[2]):
+        words = page.evaluate("choice => glassformer.composeSentence(choice)", asdict(example))
+        assert tuple(words) == example.source
+    for label, words in {"animal": ANIMALS, "place": PLACES, "adjective": ADJECTIVES}.items():
+        options = figure.get_by_label(label, exact=True).locator("option").all_inner_texts()
+        assert sorted(options) == sorted(word.english for word in words)
+
+
+def test_an_exchange_by_keyboard_changes_the_numbers_and_keeps_those_from_before(page, figure, model):
+    french = figure.locator(".french")
+    first = french.inner_text()
+    figure.get_by_label("place", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    example = replace(BOOK_EXAMPLE, object=noun("road"))
+    earlier, later = (translated(model, each) for each in (BOOK_EXAMPLE, example))
+    words = FRENCH.decode(later[0])
+    assert french.inner_text().strip() == join_words(words)
+    assert figure.locator(".former").inner_text() == f"before: {first}".strip()
+    shown = np.array(figure.locator(".chances tbody .number").all_inner_texts(), dtype=float)
+    for column, (ids, _, probabilities) in enumerate((later, earlier)):
+        place = pronoun_place(FRENCH.decode(ids))
+        np.testing.assert_allclose(shown[column::2], probabilities[place], atol=6e-5)
+    weights = later[1]["encoder.layers.1.self_attention"][0, example.source_pronoun_position]
+    numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
+    assert numbers == [f"{100 * weight:.0f}" for weight in weights]
+    looks = f"head 1 at “it” looks most at “{example.source[weights.argmax()]}”, {100 * weights.max():.0f} %"
+    heard = figure.get_by_role("status").filter(has_text=f"“It” becomes “{words[pronoun_place(words)]}”")
+    heard.filter(has_text=f"{looks}, at “animal” {100 * weights[1]:.0f} %.").wait_for()
+
+
+def test_another_map_and_another_row_are_reached_by_arrow_keys(page, figure, model):
+    ids, maps, _ = translated(model, BOOK_EXAMPLE)
+    figure.get_by_label("encoder 2, head 1").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    assert figure.locator(".map caption").inner_text().startswith("cross 1, head 1")
+    row = figure.get_by_label("row", exact=True)
+    place = pronoun_place(FRENCH.decode(ids))
+    assert row.evaluate("row => row.selectedIndex") == place
+    row.focus()
+    page.keyboard.press("ArrowDown")
+    weights = maps["decoder.layers.0.cross_attention"][0, place + 1]
+    numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
+    assert numbers == [f"{100 * weight:.0f}" for weight in weights]
+    assert f"at “{FRENCH.decode(ids)[place + 1]}” looks most" in figure.locator(".summary").inner_text()
+    assert row.evaluate("row => row === document.activeElement")
+
+
+def choose(figure, **words):
+    for label, word in words.items():
+        figure.get_by_label(label, exact=True).select_option(word)
+
+
+def test_a_translation_without_a_pronoun_is_called_one(figure):
+    choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
+    assert figure.locator(".summary").inner_text().startswith("“It” becomes no pronoun; encoder 2, head 1")
+    assert figure.locator(".pronoun").count() == 0
+    assert "very" in figure.locator(".sentence").inner_text()
+
+
+def test_weights_stand_above_those_from_before_if_the_sentences_are_equally_long(figure, model):
+    choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
+    choose(figure, adjective="clumsy")
+    sentences = replace(SENTENCES[2], adjective=adjective("clumsy")), SENTENCES[2]
+    for row, example in zip(figure.locator(".map tfoot tr").all(), sentences, strict=True):
+        weights = translated(model, example)[1]["encoder.layers.1.self_attention"][0, 6]
+        assert row.locator("td").all_inner_texts() == [f"{100 * weight:.0f}" for weight in weights]
+    choose(figure, place="tunnel")
+    assert set(figure.locator(".map tfoot tr").last.locator("td").all_inner_texts()) == {"–"}

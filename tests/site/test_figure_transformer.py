@@ -1,0 +1,204 @@
+"""Every box of the whole model counts as torch counts, and the reader walks through them by keyboard."""
+
+import math
+from dataclasses import asdict
+from itertools import pairwise
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from glassformer.data.grammar import split_words
+from glassformer.inspection import record_attention
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.widgets import live_transformer
+
+SIZES = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_encoder_layers": 2, "num_decoder_layers": 4}
+SUBLAYERS = {  # the part of a layer, and its last map
+    "self-attention": ("self_attention", "output_proj"),
+    "masked attention": ("self_attention", "output_proj"),
+    "cross-attention": ("cross_attention", "output_proj"),
+    "feed-forward": ("feed_forward", "outer"),
+}
+
+
+@pytest.fixture
+def numbers(page, figure_script):
+    figure_script("transformer")
+    return lambda config, source, target: page.evaluate(
+        "state => glassformer.transformerNumbers(state)",
+        {"model": asdict(config), "source": source, "target": target},
+    )
+
+
+class Watched:
+    """A model that has read and written once, with what its parts gave, hold and cost."""
+
+    def __init__(self, config, source, target):
+        self.model = Transformer(config).eval()
+        self.gave = {}
+        for name, module in self.model.named_modules():
+            module.register_forward_hook(lambda _, __, out, name=name: self.gave.setdefault(name, out))
+        ids = (torch.ones(1, time, dtype=torch.long) for time in (source, target))
+        with (
+            FlopCounterMode(display=False) as counter,
+            torch.no_grad(),
+            record_attention(self.model) as weights_of,
+        ):
+            self.model(*ids)
+        self.weights = {name: list(weights.shape[1:]) for name, weights in weights_of.items()}
+        self.flops = counter.get_flop_counts()
+
+    def shape(self, name):
+        return list(self.gave[name].shape[1:])
+
+    def held(self, name):
+        return sum(each.numel() for each in self.model.get_submodule(name).parameters())
+
+    def multiplied(self, name):
+        parts = [f"Transformer.{name}.{part}" for part, _ in self.model.get_submodule(name).named_children()]
+        return self.multiplied_in(*parts)
+
+    def multiplied_in(self, *names):
+        flops = sum(sum(self.flops[name].values()) for name in names if name in self.flops)
+        return flops // 2  # each multiplication with an addition
+
+
+def product_sum(products):
+    return sum(math.prod(factors) for factors in products)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_sublayers_take_give_hold_and_cost_what_torch_says(numbers, norm):
+    config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
+    source, target = 7, 5
+    watched = Watched(config, source, target)
+    found = numbers(config, source, target)
+    seen = 0
+    for box in found["boxes"]:
+        if box["kind"] not in SUBLAYERS:
+            continue
+        part, last = SUBLAYERS[box["kind"]]
+        name = f"{box['stack']}.layers.0.{part}"
+        assert box["layers"] == len(watched.model.get_submodule(f"{box['stack']}.layers"))
+        assert box["gives"][1] == watched.shape(f"{name}.{last}")
+        assert product_sum(box["parameters"]) == watched.held(name)
+        assert product_sum(box["multiplications"]) == watched.multiplied(name)
+        inside = {part: shape for part, _, shape in box["inside"]}
+        if "weights" in inside:
+            assert inside["weights"] == watched.weights[name]
+            heads = watched.gave[f"{name}.heads"][0].shape[1:]
+            assert inside["Q"] == list(heads)
+            assert inside["K"] == inside["V"] == [heads[0], inside["weights"][2], heads[2]]
+        else:
+            assert inside["inside"] == watched.shape(f"{name}.inner")
+        seen += 1
+    assert seen == 5
+    assert found["boxes"][-1]["gives"][1] == watched.shape("")
+    assert found["multiplications"] == watched.multiplied_in("Transformer")
+    assert found["parameters"] == watched.held("")
+
+
+@pytest.mark.parametrize(("norm", "tie"), [("pre", "none"), ("pre", "target"), ("post", "all")])
+def test_shared_matrices_and_all_norms_are_counted_once(numbers, norm, tie):
+    sizes = {"source_vocabulary_size": 37_000, "target_vocabulary_size": 37_000}
+    config = TransformerConfig(**sizes, norm=norm, tie_embeddings=tie)
+    with torch.device("meta"):
+        model = Transformer(config)
+    assert numbers(config, 4, 6)["parameters"] == sum(each.numel() for each in model.parameters())
+    if (norm, tie) == ("post", "all"):  # the paper's base model
+        assert numbers(config, 4, 6)["parameters"] == 63_082_496
+
+
+def test_boxes_keep_apart_and_paths_end_at_their_box(page, numbers):
+    for norm in ("pre", "post"):
+        config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
+        boxes = numbers(config, 4, 6)["boxes"]
+        layout = page.evaluate("boxes => glassformer.layOutTransformer(boxes)", boxes)
+        places = layout["places"]
+        for lower, upper in pairwise(places):
+            if abs(lower["x"] - upper["x"]) < 20:  # of one stack
+                assert upper["y"] + upper["height"] < lower["y"]
+        for path in layout["paths"]:
+            if "to" in path and "isOpen" not in path:
+                place, (x, y) = places[path["to"]], path["points"][-1]
+                assert place["x"] <= x <= place["x"] + place["width"]
+                assert place["y"] <= y <= place["y"] + place["height"]
+        assert all(0 <= place["y"] <= layout["height"] - place["height"] for place in places)
+
+
+@pytest.fixture
+def figure(page, monkeypatch):
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    small = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm="pre")
+    models = {"small": asdict(small), "base": asdict(TransformerConfig.base(37_000))}
+    source, target = ["the", "animal", "slept"], ["l'", "animal"]
+    page.set_content(live_transformer(source, target, models)._repr_html_())
+    return page.locator("glass-figure")
+
+
+def lit(figure):
+    return figure.locator("[aria-pressed=true]").get_attribute("aria-label")
+
+
+def test_words_are_cut_as_the_package_cuts_them(page, figure_script):
+    figure_script("transformer")
+    for sentence in ("l'animal n'a pas", "parce qu'il  didn't", " ", "<b>l'</b>", "été l'été"):
+        found = page.evaluate("sentence => glassformer.transformerWords(sentence)", sentence)
+        assert tuple(found) == split_words(sentence)
+
+
+def test_the_keyboard_walks_through_the_boxes_and_the_steps(page, figure):
+    assert lit(figure) == "17: cross-attention, decoder"
+    roles = figure.locator(".path.lit").evaluate_all("paths => paths.map((path) => path.classList[1])")
+    assert sorted(roles) == ["key", "query", "value"]
+    figure.locator("[aria-pressed=true]").focus()
+    page.keyboard.press("ArrowUp")
+    assert lit(figure) == "18: add, decoder"
+    assert figure.locator(".path.lit").count() == 2
+    figure.get_by_label("Source sentence").fill("short")
+    assert lit(figure) == "18: add, decoder"
+    figure.locator("[aria-pressed=true]").focus()
+    page.keyboard.press("End")
+    assert figure.locator(".title").inner_text().startswith("24. softmax")
+    figure.get_by_role("radio", name="24: softmax").focus()
+    page.keyboard.press("ArrowLeft")
+    sentence = "Step 23 of 24, linear, decoder: (3, 12) in, (3, 19) out; "
+    figure.get_by_role("status").filter(has_text=sentence).wait_for()
+    figure.get_by_role("button", name="3: norm, encoder", exact=True).click()
+    assert lit(figure) == "3: norm, encoder"
+
+
+def test_the_reader_s_own_words_give_the_shapes(figure):
+    figure.get_by_label("Source sentence").fill("an elephant slept too long")
+    figure.get_by_label("Given, after").fill("")
+    assert figure.locator(".summary").inner_text() == (
+        "Step 17 of 24, cross-attention, in each of 4 decoder layers: (1, 12) and (5, 12) in, (1, 12) out; "
+        f"{100 * 4 * 4 * 12 * 13 / parameters():.0f} % of all parameters."
+    )
+    rows = [text.split("\t") for text in figure.locator(".facts tr").all_inner_texts()]
+    assert ["K", "memory", "(3, 5, 4)"] in rows
+    assert ["weights", "from token to word", "(3, 1, 5)"] in rows
+
+
+def parameters():
+    config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm="pre")
+    return sum(each.numel() for each in Transformer(config).parameters())
+
+
+def test_nothing_to_read_and_too_much_are_answered_in_words(figure):
+    source, summary = figure.get_by_label("Source sentence"), figure.locator(".summary")
+    source.fill("   ")
+    assert summary.inner_text() == "Type a word into the source: without one there is nothing to read."
+    source.fill("word " * 61)
+    assert summary.inner_text().startswith("Only the first 60 words are taken. Step 17")
+    assert "(3, 3, 60)" in figure.locator(".facts").first.inner_text()
+
+
+def test_another_model_keeps_the_box_and_its_total_is_the_chapter_s(figure):
+    figure.get_by_label("model").select_option("base")
+    assert lit(figure) == "12: cross-attention, decoder"
+    assert figure.locator(".totals").inner_text().startswith("63,082,496 parameters")
+    figure.get_by_role("button", name="13: add & norm, decoder").click()
+    figure.get_by_label("model").select_option("small")
+    assert lit(figure) == "16: norm, decoder"
