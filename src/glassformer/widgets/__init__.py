@@ -10,6 +10,7 @@ from glassformer.widgets.positions import live_positions
 from glassformer.widgets.recurrence import live_recurrence
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
+from glassformer.widgets.training import live_training
 from glassformer.widgets.transformer import live_transformer
 from glassformer.widgets.translate import live_translate
 
@@ -24,6 +25,7 @@ __all__ = [
     "live_recurrence",
     "live_scaling",
     "live_softmax",
+    "live_training",
     "live_transformer",
     "live_translate",
 ]

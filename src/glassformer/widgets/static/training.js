@@ -1,0 +1,168 @@
+// A training run, replayed: its curves, and at each checkpoint what it said and where its heads looked.
+(function (glassformer) {
+  const REST = 1500; // milliseconds at each checkpoint while it plays
+
+  const grouped = (number) => number.toLocaleString("en");
+  const show = (number) => glassformer.show(number, 2);
+
+  function start(stage, data) {
+    const { element, set, slider, summary, prediction } = glassformer;
+    const { checkpoints } = data;
+    const last = checkpoints.length - 1;
+    const lastStep = checkpoints[last].step;
+    const numbers = checkpoints.map(({ maps }) => glassformer.trainingNumbers({ ...data, maps }));
+    const state = { place: 0, layer: data.numLayers - 1, head: 0 };
+    const changed = (change) => {
+      Object.assign(state, change);
+      draw();
+    };
+
+    const moment = slider({
+      label: "step",
+      min: 0,
+      max: last,
+      step: 1,
+      value: 0,
+      show: (place) => grouped(checkpoints[place].step),
+      onInput: (place) => {
+        player.stop();
+        changed({ place });
+      },
+    });
+    const { parts, say } = summary();
+    const player = makePlayer();
+    const curves = glassformer.trainingCurves(data);
+    const translations = data.sentences.map(makeTranslation);
+    const heads = glassformer.trainingHeads(data, (layer, head) => changed({ layer, head }));
+    const large = glassformer.trainingMap(data);
+
+    stage.append(
+      ...question(),
+      element(
+        "div",
+        { class: "controls" },
+        player.button,
+        element("div", { class: "control moment" }, moment.label, moment.input, moment.output),
+      ),
+      element("div", { class: "plots" }, ...curves.map(({ panel }) => panel)),
+      element("div", { class: "spoken" }, ...translations.map(({ whole }) => whole)),
+      element(
+        "div",
+        { class: "halves" },
+        element(
+          "p",
+          { class: "note" },
+          "Where each head of the decoder looks in the last sentence while it is given the translation of step " +
+            `${grouped(lastStep)}. Below each map: its largest weights, on average. Pick a head.`,
+        ),
+        heads.whole,
+        large.whole,
+      ),
+      ...parts,
+    );
+
+    /** To be asked only of a run that begins so. */
+    function question() {
+      const first = checkpoints[0];
+      const [said] = first.translations;
+      if (first.translations.some((text) => text !== said)) return [];
+      const asked = prediction({
+        question: `What does it write for these sentences after ${grouped(first.step)} of ${grouped(lastStep)} steps?`,
+        answers: ["Pieces of words", "The same for all", "Their main words, out of order"],
+        right: 1,
+        because: `“${said}” each time, whatever the English says. Play on, and see when that ends.`,
+      });
+      return [asked];
+    }
+
+    /** Goes from checkpoint to checkpoint until the last; by single presses where motion is not wanted. */
+    function makePlayer() {
+      const still = matchMedia("(prefers-reduced-motion: reduce)");
+      const button = element("button", { type: "button", class: "play" });
+      let timer = null;
+      const name = () => {
+        button.textContent = still.matches ? "Next" : timer === null ? "Play" : "Stop";
+        set(parts[1], { "aria-live": timer === null ? "polite" : "off" }); // what plays is not read aloud
+      };
+      const stop = () => {
+        clearInterval(timer);
+        timer = null;
+        name();
+      };
+      const advance = () => {
+        const next = state.place === last ? 0 : state.place + 1;
+        if (next === last) stop();
+        moment.input.value = next;
+        moment.output.textContent = grouped(checkpoints[next].step);
+        set(moment.input, { "aria-valuetext": moment.output.textContent });
+        changed({ place: next });
+      };
+      button.addEventListener("click", () => {
+        if (timer !== null) return stop();
+        if (!still.matches) timer = setInterval(advance, REST);
+        name();
+        advance();
+      });
+      still.addEventListener("change", stop);
+      name();
+      return { button, stop };
+    }
+
+    /** A sentence, what the translator makes of it, and what a person does. */
+    function makeTranslation(sentence, number) {
+      const french = element("p", { lang: "fr" });
+      const known = data.learned[number] ? " (in the training)" : " (never seen)";
+      const person = element("span", { lang: "fr" }, data.references[number]);
+      const whole = element(
+        "div",
+        { class: "sentence" },
+        element("p", { class: "note" }, element("span", { lang: "en" }, sentence), known),
+        element("div", { class: "french" }, roomFor(number), french),
+        element("p", { class: "note" }, "a person: ", person),
+      );
+
+      function draw({ translations, changed }) {
+        const words = translations[number].split(" ");
+        const isNew = (place) => changed[number].includes(place);
+        french.replaceChildren(...words.flatMap((word, place) => [isNew(place) ? mark(word) : word, " "]));
+      }
+
+      return { whole, draw };
+    }
+
+    function mark(word) {
+      return element("mark", {}, word);
+    }
+
+    /** The longest of a sentence's translations, unseen, so that nothing below moves. */
+    function roomFor(number) {
+      const texts = checkpoints.map(({ translations }) => translations[number]);
+      const longest = texts.reduce((one, other) => (other.length > one.length ? other : one));
+      const words = longest.split(" ").flatMap((word) => [mark(word), " "]);
+      return element("p", { class: "room", "aria-hidden": "true" }, ...words);
+    }
+
+    function draw() {
+      const { place, layer, head } = state;
+      curves.forEach((curve) => curve.draw(checkpoints[place]));
+      translations.forEach((translation) => translation.draw(checkpoints[place]));
+      heads.draw(numbers[place], layer, head);
+      large.draw(numbers[place][layer][head], layer, head);
+      say(describe(checkpoints[place], checkpoints[place - 1], numbers[place][layer][head]));
+    }
+
+    function describe({ step, loss, bleu, translations }, before, { mean }) {
+      const number = translations.filter((text, place) => text !== before?.translations[place]).length;
+      const since = before && `since step ${grouped(before.step)}`;
+      const others = before ? `; ${since}, ${number} of ${translations.length} translations changed` : "";
+      return (
+        `Step ${grouped(step)} of ${grouped(lastStep)}: loss ${show(loss)}, BLEU ${bleu.toFixed(1)}${others}. ` +
+        `Layer ${state.layer}, head ${state.head}: largest weights ${show(mean)} on average.`
+      );
+    }
+
+    draw();
+  }
+
+  (glassformer.figures ??= []).push(["training", start]);
+})((globalThis.glassformer ??= {}));

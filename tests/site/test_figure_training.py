@@ -1,0 +1,112 @@
+"""The replay's numbers are those of the maps it was given, and it moves by keyboard and by itself."""
+
+import numpy as np
+import pytest
+
+from glassformer.widgets import live_training
+
+MAPS = np.random.default_rng(2).dirichlet(np.ones(5) / 3, size=(3, 2, 3, 4))  # 3 checkpoints, 2 x 3 heads
+SIZES = {"numLayers": 2, "numHeads": 3, "sourceTokens": list("abcde"), "targetTokens": list("vwxy")}
+
+
+@pytest.fixture
+def show(page, monkeypatch):
+    """Show a made-up run of three checkpoints."""
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+
+    def show_run(**change):
+        given = {
+            "sentences": ["I sleep.", "It was tired."],
+            "references": ["Je dors.", "Il était fatigué."],
+            "learned": [True, False],
+            "steps": [10, 20, 1000],
+            "bleu": [0.0, 12.5, 31.0],
+            "translations": [["Je Je.", "Je Je."], ["Je Je.", "Il Je."], ["Je dors.", "Il était fatigué."]],
+            "training": {
+                "step": [5, 15, 1000],
+                "loss": [6.0, 4.25, 2.0],
+                "learning_rate": [1e-4, 3e-4, 2e-4],
+            },
+            "validation": {"step": [20, 1000], "loss": [4.0, 2.5]},
+            "source_tokens": ["▁It", "▁was", "▁tired", ".", "<end>"],
+            "target_tokens": ["▁Il", "▁était", "▁fatigué", "<end>"],
+            "maps": MAPS,
+        }
+        page.set_content(live_training(**given | change)._repr_html_())
+        return page.locator("glass-figure")
+
+    return show_run
+
+
+def largest(checkpoint, layer, head):
+    return (MAPS[checkpoint, layer, head] * 1000).round().max(axis=-1).mean() / 1000
+
+
+def test_maps_and_their_largest_weights_are_those_of_the_package(page, figure_script):
+    figure_script("training")
+    for checkpoint in range(3):
+        per_mille = (1000 * MAPS[checkpoint]).round()
+        state = SIZES | {"maps": " ".join(map(str, per_mille.astype(int).flat))}
+        found = page.evaluate("state => glassformer.trainingNumbers(state)", state)
+        for name, wanted in (
+            ("map", per_mille / 1000),
+            ("most", per_mille.max(axis=-1) / 1000),
+            ("mean", per_mille.max(axis=-1).mean(axis=-1) / 1000),
+        ):
+            np.testing.assert_allclose([[head[name] for head in heads] for heads in found], wanted, atol=1e-9)
+
+
+def test_the_keyboard_moves_through_the_run_and_the_summary_says_so(page, show):
+    figure = show()
+    figure.get_by_label("step", exact=True).focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    sentence = (
+        "Step 20 of 1,000: loss 4.25, BLEU 12.5; since step 10, 1 of 2 translations changed. "
+        f"Layer 1, head 0: largest weights {largest(1, 1, 0):.2f} on average."
+    )
+    figure.get_by_role("status").filter(has_text=sentence).wait_for()
+    assert figure.locator(".french > [lang]").all_inner_texts() == ["Je Je.", "Il Je."]
+    assert figure.locator("[lang] > mark").all_inner_texts() == ["Il"]
+    assert figure.locator(".plot output").all_inner_texts() == ["4.25", "0.00030", "12.5"]
+
+
+def test_a_head_is_picked_by_arrow_keys_and_its_numbers_are_shown(page, show):
+    figure = show()
+    figure.get_by_role("button", name="layer 1, head 0").focus()
+    for key in ("ArrowUp", "ArrowRight", "ArrowUp"):  # the last leads nowhere
+        page.keyboard.press(key)
+    assert figure.locator(".head:focus[aria-pressed=true]").inner_text() == f"{largest(0, 0, 1):.2f}"
+    assert figure.locator(".map .number").all_inner_texts() == [
+        f"{number:.2f}" for number in (*MAPS[0, 0, 1].round(3).max(axis=-1), largest(0, 0, 1))
+    ]
+    assert "Layer 0, head 1: largest weights" in figure.locator(".summary").inner_text()
+
+
+def test_it_plays_to_the_end_and_stops_there(page, show):
+    page.clock.install()
+    figure = show()
+    play = figure.locator(".play")
+    play.click()
+    assert play.inner_text() == "Stop"
+    page.clock.run_for(10_000)
+    assert play.inner_text() == "Play"
+    assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "1,000"
+    assert figure.locator(".summary").inner_text().startswith("Step 1,000 of 1,000: loss 2.00, BLEU 31.0")
+
+
+def test_it_goes_one_by_one_where_motion_is_not_wanted(page, show):
+    page.emulate_media(reduced_motion="reduce")
+    page.clock.install()
+    figure = show()
+    figure.get_by_role("button", name="Next").click()
+    page.clock.run_for(10_000)
+    assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "20"
+
+
+def test_the_question_is_asked_only_of_a_run_that_answers_it(show):
+    figure = show()
+    figure.get_by_role("button", name="The same for all").click()
+    assert figure.locator(".verdict").inner_text().startswith("Right. “Je Je.” each time")
+    other = [["Je dors.", "Il était fatigué."]] * 3
+    assert show(translations=other).locator(".prediction").count() == 0
