@@ -127,6 +127,14 @@ def test_the_ids_are_marks_then_bytes_then_pieces(tokenizer):
     assert min(tokenizer.encode(["fatigué"])[0]) >= FIRST_PIECE
 
 
+def test_a_piece_is_spelled_alike_in_a_sentence_and_by_its_id(tokenizer):
+    for sentence in ("fatigué.", "🙂"):
+        assert [tokenizer.piece(id) for id in tokenizer.encode([sentence])[0]] == tokenizer.pieces(sentence)
+    assert tokenizer.piece(END_ID) == "<end>"
+    with pytest.raises(ValueError, match="id must be at least 0 and below the vocabulary size"):
+        tokenizer.piece(tokenizer.vocabulary_size)
+
+
 def test_few_sentences_offer_fewer_pieces_than_asked_for():
     assert Tokenizer.train(["ab ab"], vocabulary_size=SIZE).vocabulary_size == FIRST_PIECE + 2  # "ab", " ab"
 

@@ -165,10 +165,18 @@ class Tokenizer:
         Raises:
             ValueError: the sentence is no text.
         """
-        return [
-            self._bytes_of[id].decode(errors="backslashreplace").replace(" ", "▁")
-            for id in self.encode([sentence])[0]
-        ]
+        return [self.piece(id) for id in self.encode([sentence])[0]]
+
+    def piece(self, id: int) -> str:
+        """Write out the piece behind an id as `pieces` does; a mark has its name, "<end>".
+
+        Raises:
+            ValueError: the id is negative or not below the size of the vocabulary.
+        """
+        require_ids("id", np.asarray([id]), self.vocabulary_size)
+        if id < len(MARKS):
+            return MARKS[id]
+        return self._bytes_of[id].decode(errors="backslashreplace").replace(" ", "▁")
 
 
 def _make_backend(vocabulary: dict[str, int], merges: Sequence[tuple[str, str]]) -> tokenizers.Tokenizer:

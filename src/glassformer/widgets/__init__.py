@@ -1,5 +1,6 @@
 """Figures that are alive in a page, without a kernel or a server: numbers from Python, drawn by `static/`."""
 
+from glassformer.widgets.beam import live_beam
 from glassformer.widgets.block import live_block
 from glassformer.widgets.formula import live_formula
 from glassformer.widgets.grammar import live_grammar
@@ -15,6 +16,7 @@ from glassformer.widgets.transformer import live_transformer
 from glassformer.widgets.translate import live_translate
 
 __all__ = [
+    "live_beam",
     "live_block",
     "live_formula",
     "live_grammar",

@@ -46,15 +46,16 @@
 
   /**
    * Follow the likeliest few translations side by side: see `decoding/beam.py` for the options and for when
-   * the search stops. Yields `{ candidates, beams }`: the likeliest continuations, the best first, each
-   * `{ ids, logProbability, score, ended, parent, fate }`, and those of them that are followed. Their
-   * parent is the number of the beam they continue, their fate "followed", "complete" or "dropped". Returns
-   * the `numBest` best hypotheses.
+   * the search stops. Yields `{ candidates, beams, following }`: the likeliest continuations, the best first,
+   * each `{ ids, logProbability, score, ended, parent, fate }`, those of them that are followed, and for each
+   * beam before, its likeliest next tokens, `{ id, logProbability }`, at least `numFollowing`. A candidate's
+   * parent is the number of the beam it continues, its fate "followed", "complete" or "dropped". Returns the
+   * `numBest` best hypotheses.
    */
   function* beamSearch(model, sourceIds, options = {}) {
     const { beamSize = 4, numBest = 1, lengthPenalty = "paper", alpha } = options;
-    const { maxLength, switchedOff = {} } = options;
-    requireWhole({ beamSize, numBest });
+    const { maxLength, switchedOff = {}, numFollowing = beamSize } = options;
+    requireWhole({ beamSize, numBest, numFollowing });
     if (numBest > beamSize) {
       throw new Error(`numBest must be at most beamSize (${beamSize}), got ${numBest}.`);
     }
@@ -67,7 +68,8 @@
     let room = beamSize; // beams not taken by what has ended
     for (let length = 1; beams.length; length++) {
       const lastIds = beams.map(({ ids }) => ids.at(-1) ?? glassformer.START_ID);
-      const candidates = continuations(model, beams, cache.step(lastIds), beamSize);
+      const following = nextTokens(model, cache.step(lastIds), Math.max(beamSize, numFollowing));
+      const candidates = continuations(beams, following).slice(0, beamSize);
       for (const candidate of candidates) candidate.score = candidate.logProbability / penalty(length);
       const chosen = candidates.slice(0, room);
       const isComplete = ({ ended }) => ended || length === limit;
@@ -76,7 +78,7 @@
       beams = chosen.filter((candidate) => !isComplete(candidate));
       if (isDecided(beams, complete, numBest, penalty(limit))) beams = [];
       for (const candidate of candidates) candidate.fate = fateOf(candidate, beams, complete);
-      yield { candidates, beams };
+      yield { candidates, beams, following };
       cache.reorder(beams.map(({ parent }) => parent));
     }
     return complete.sort(byRank).slice(0, numBest);
@@ -141,20 +143,27 @@
     return logProbabilities;
   }
 
-  /** The likeliest ways to go on by one token, over all beams together. */
-  function continuations(model, beams, logits, count) {
+  /** The likeliest next tokens of each beam, as `likeliest` gives them; one that is never written is none. */
+  function nextTokens(model, logits, count) {
     const size = model.config.target_vocabulary_size;
-    const candidates = beams.flatMap((beam, parent) => {
-      const ofBeam = logits.subarray(parent * size, (parent + 1) * size);
-      return likeliest(nextLogProbabilities(model, ofBeam), count).map(({ id, logProbability }) => ({
+    return Array.from({ length: logits.length / size }, (_, beam) => {
+      const ofBeam = logits.subarray(beam * size, (beam + 1) * size);
+      const tokens = likeliest(nextLogProbabilities(model, ofBeam), count);
+      return tokens.filter(({ logProbability }) => logProbability > -Infinity);
+    });
+  }
+
+  /** The ways to go on by one of these tokens, over all beams together, the likeliest first. */
+  function continuations(beams, following) {
+    const candidates = beams.flatMap((beam, parent) =>
+      following[parent].map(({ id, logProbability }) => ({
         ids: [...beam.ids, id],
         logProbability: beam.logProbability + logProbability,
         ended: id === glassformer.END_ID,
         parent,
-      }));
-    });
-    const possible = candidates.filter(({ logProbability }) => logProbability > -Infinity);
-    return possible.sort((one, other) => other.logProbability - one.logProbability).slice(0, count);
+      })),
+    );
+    return candidates.sort((one, other) => other.logProbability - one.logProbability);
   }
 
   /** Whether no beam can still come among the best: tokens never raise log-probability. */

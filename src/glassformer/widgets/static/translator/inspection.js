@@ -34,7 +34,12 @@
    * array for each of the target ids. The query of a target id is the token before it: a target of n ids has
    * the queries, and in self-attention the keys, start, first, ... up to the last but one.
    */
-  function inspect(model, sourceIds, targetIds, { switchedOff = {} } = {}) {
+  function inspect(model, sourceIds, targetIds, options) {
+    return glassformer.finish(inspecting(model, sourceIds, targetIds, options));
+  }
+
+  /** The same as a generator, for a page that shall not freeze: it yields after each token. */
+  function* inspecting(model, sourceIds, targetIds, { switchedOff = {} } = {}) {
     const silence = silenceHeads(model, switchedOff);
     const rows = new Map(model.attentionNames.map((name) => [name, []]));
     const atHeads = (name, attended, weights) => {
@@ -43,7 +48,11 @@
     };
     const cache = new glassformer.KeyValueCache(model, sourceIds, { maxLength: targetIds.length, atHeads });
     const lastIds = [glassformer.START_ID, ...targetIds.slice(0, -1)];
-    const logits = lastIds.map((id) => cache.step([id]));
+    const logits = [];
+    for (const id of lastIds) {
+      logits.push(cache.step([id]));
+      yield;
+    }
     const maps = Object.fromEntries([...rows].map(([name, queries]) => [name, headByHead(queries)]));
     return { maps, logits };
   }
@@ -60,5 +69,5 @@
     );
   }
 
-  Object.assign(glassformer, { silenceHeads, crossHeads, inspect });
+  Object.assign(glassformer, { silenceHeads, crossHeads, inspect, inspecting });
 })((globalThis.glassformer ??= {}));

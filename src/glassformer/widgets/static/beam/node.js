@@ -1,0 +1,64 @@
+// One beginning of a translation: its words, its log-probability, and what the model finds likely next.
+(function (glassformer) {
+  const NUM_SHOWN = 6;
+
+  const number = (value) => glassformer.show(value, 2);
+
+  /** Make the part of the figure that tells of a node. `draw` fills it in. */
+  glassformer.beamNode = function () {
+    const { element } = glassformer;
+    const path = element("div", { class: "path" });
+    const next = element("table", { class: "next" });
+
+    /** Tell of a node of `beamNumbers`; of the tokens that follow, those that were `kept` are bold. */
+    function draw({ node, source, kept }) {
+      const { tokens, logProbability, fate } = node;
+      const siblings = source.continuations(tokens.slice(0, -1));
+      const last = siblings.find(({ token }) => token === tokens.at(-1)).logProbability;
+      const length = `${tokens.length} token${tokens.length === 1 ? "" : "s"}`;
+      const sum = `${number(logProbability - last)} − ${number(-last)} = ${number(logProbability)}`;
+      path.replaceChildren(
+        element("p", { class: "words", lang: "fr" }, source.write(tokens) || "…"),
+        element("p", { class: "sum" }, `log-probability after ${length}:`),
+        element("p", { class: "sum" }, sum),
+      );
+      next.replaceChildren(element("caption", {}, captionOf(node, source)));
+      if (fate !== "followed") return;
+      const following = source.continuations(tokens).slice(0, NUM_SHOWN);
+      const rows = following.map(({ token, logProbability: added }) =>
+        row(source.spell(token), Math.exp(added), logProbability + added, kept.includes(token)),
+      );
+      next.append(head(), element("tbody", {}, ...rows));
+    }
+
+    function captionOf({ fate, tokens }, source) {
+      if (fate === "followed") return "What may come next";
+      if (fate === "dropped") return "Dropped here: likelier ones took all places.";
+      return source.hasEnded(tokens)
+        ? "Complete: set aside, and ranked below."
+        : "Cut: it has become too long.";
+    }
+
+    function head() {
+      const names = [
+        element("th", { scope: "col" }, "token"),
+        element("th", { scope: "col", colspan: 2 }, "probability"),
+        element("th", { scope: "col", class: "number" }, "sum"),
+      ];
+      return element("thead", {}, element("tr", {}, ...names));
+    }
+
+    function row(token, share, sum, isKept) {
+      return element(
+        "tr",
+        isKept ? { class: "kept" } : {},
+        element("th", { scope: "row", lang: "fr" }, token),
+        element("td", { class: "number" }, share.toFixed(3)),
+        element("td", { class: "bar", "--share": share }, element("span")),
+        element("td", { class: "number" }, number(sum)),
+      );
+    }
+
+    return { whole: element("div", { class: "inside" }, path, next), draw };
+  };
+})((globalThis.glassformer ??= {}));

@@ -1,0 +1,183 @@
+"""The searches of the beam figure are the package's, recorded ones and those that run in the page."""
+
+import base64
+import math
+
+import pytest
+import torch
+
+from glassformer.data.tokenizer import Tokenizer
+from glassformer.data.vocabulary import END_ID, START_ID
+from glassformer.decoding.beam import beam_search
+from glassformer.decoding.greedy import greedy_decode
+from glassformer.modules.storage import save_model
+from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.widgets import live_beam
+from glassformer.widgets.beam import DIVISORS
+
+MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
+SEARCHES = [(1, "none"), (2, "average"), (3, "none"), (4, "paper"), (4, "average")]
+SENTENCES = ["It's cold.", "Is it?"]
+TREE = {  # probabilities: greedy decoding takes "Il" and writes 0.24, but "Oui" is 0.27
+    (): {"▁Il": 0.5, "▁Oui": 0.3, "▁Non": 0.2},
+    ("▁Il",): {"▁fait": 0.6, "▁a": 0.4},
+    ("▁Il", "▁fait"): {"▁froid": 0.8, "▁frais": 0.2},
+    ("▁Il", "▁fait", "▁froid"): {"<end>": 1.0},
+    ("▁Oui",): {"<end>": 0.9, "▁oui": 0.1},
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A small model by chance, which often writes the end, with its tokenizer, and both as texts."""
+    folder = tmp_path_factory.mktemp("small")
+    tokenizer = Tokenizer.train(SENTENCES * 9, vocabulary_size=270)
+    config = TransformerConfig(
+        source_vocabulary_size=tokenizer.vocabulary_size,
+        target_vocabulary_size=tokenizer.vocabulary_size,
+        d_model=16,
+        num_heads=2,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        d_ff=32,
+        norm="pre",
+        dropout=0.0,
+    )
+    model = Transformer(config, generator=torch.Generator().manual_seed(3)).eval()
+    with torch.no_grad():
+        end = model.output_proj.weight.mul_(4)[END_ID]
+        model.decoder.final_norm.bias.add_(4 * end / (end @ end))
+    save_model(model, folder)
+    tokenizer.save(folder / "tokenizer.json")
+    texts = {name: (folder / f"{name}.json").read_text("utf-8") for name in ("model", "tokenizer")}
+    weights = base64.b64encode((folder / "model.safetensors").read_bytes()).decode()
+    return model, tokenizer, texts | {"weights": weights}
+
+
+@pytest.fixture
+def figure(page, monkeypatch):
+    """The figure as a notebook shows it."""
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    tree = {words: {word: math.log(p) for word, p in after.items()} for words, after in TREE.items()}
+    page.set_content(live_beam({SENTENCES[0]: tree})._repr_html_())
+    return page.locator("glass-figure")
+
+
+@pytest.fixture
+def with_translator(page, figure, files):
+    """The figure where the small model can be fetched."""
+    page.evaluate(
+        """files => {
+          const weights = Uint8Array.from(atob(files.weights), (byte) => byte.charCodeAt(0)).buffer;
+          glassformer.fetchModel = async () => ({ ...files, weights });
+        }""",
+        files[-1],
+    )
+    return figure
+
+
+def test_what_runs_in_the_page_finds_what_the_package_finds(page, with_translator, files):
+    model, tokenizer, _ = files
+    seen = set()
+    for sentence in SENTENCES:
+        ids = [*tokenizer.encode([sentence])[0], END_ID]
+        found = page.evaluate(
+            """async ([ids, searches]) => {
+              const { model } = glassformer.loadTranslator(await glassformer.fetchModel());
+              const hasEnded = (tokens) => tokens.at(-1) === glassformer.END_ID;
+              const continuations = await glassformer.searchModel(model, ids, { maxLength: 6 });
+              return searches.map(([beamSize, penalty]) => {
+                const { found } = glassformer.beamNumbers({ continuations, beamSize });
+                return glassformer.rankHypotheses(found, penalty, hasEnded);
+              });
+            }""",
+            [ids, SEARCHES],
+        )
+        source_ids = torch.tensor([ids])
+        for ours, (size, penalty) in zip(found, SEARCHES, strict=True):
+            options = {"max_length": 6, "beam_size": size, "num_best": size, "length_penalty": penalty}
+            (theirs,) = beam_search(model, source_ids, **MARKS, **options)
+            assert [one["tokens"] for one in ours] == [list(one.ids) for one in theirs]
+            for mine, one in zip(ours, theirs, strict=True):
+                assert mine["logProbability"] == pytest.approx(one.log_probability, abs=1e-5)
+                assert mine["score"] == pytest.approx(one.score, abs=1e-5)
+                seen.add(one.ended)
+        assert found[0][0]["tokens"] == greedy_decode(model, source_ids, **MARKS, max_length=6)[0].tolist()
+    assert seen == {True, False}
+
+
+def test_the_length_penalty_decides_what_is_best(figure):
+    first = figure.locator(".ranking .first")
+    assert first.inner_text().split() == ["1", "Oui", "−1.31", "2", "1.00", "−1.309"]
+    assert "greedy decoding’s translation is number 2" in figure.locator(".summary").inner_text()
+    figure.get_by_label("length penalty").select_option("paper")
+    score = math.log(0.24) / DIVISORS["paper"](4)
+    divisor = DIVISORS["paper"](4)
+    assert first.inner_text().split() == [
+        *("1", "Il", "fait", "froid"),
+        *("−1.43", "4", f"{divisor:.2f}", f"{score:.3f}".replace("-", "−")),
+    ]
+    assert "With the penalty “paper”, “Il fait froid” is the best" in figure.locator(".summary").inner_text()
+
+
+def test_the_search_grows_and_shrinks_by_keyboard(page, figure):
+    steps, beams = figure.get_by_label("step", exact=True), figure.get_by_label("beams")
+    steps.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert figure.get_by_role("button", name="step 2, ").count() == 1 + 4  # greedy decoding, continuations
+    assert figure.get_by_role("button", name="step 3, ").count() == 0
+    figure.get_by_role("status").filter(
+        has_text="Step 2: 1 of 4 beams followed, 3 complete; “Il fait” leads"
+    ).wait_for()
+    beams.focus()
+    page.keyboard.press("Home")
+    sentence = "Step 2: 1 of 1 beam followed; “Il fait” leads with −1.20; greedy decoding’s path is number 1."
+    assert sentence in figure.locator(".summary").inner_text()
+    fates = [node.get_attribute("aria-label") for node in figure.locator(".node:visible").all()]
+    assert sum(fate.endswith("dropped") for fate in fates) == 2 + 1
+
+
+def test_arrow_keys_lead_from_node_to_node_and_tell_what_may_come_next(page, figure):
+    figure.get_by_role("button", name="Il −0.69, step 1, number 1, followed").click()
+    following = [row.split() for row in figure.locator(".next tbody tr").all_inner_texts()]
+    assert following == [["▁fait", "0.600", "−1.20"], ["▁a", "0.400", "−1.61"]]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    pressed = figure.locator(".node[aria-pressed=true]")
+    assert pressed.get_attribute("aria-label") == "■ end −1.31, step 2, number 2, complete"
+    assert pressed.evaluate("node => node === document.activeElement")
+    assert figure.locator(".path").inner_text().split("\n")[-1] == "−1.20 − 0.11 = −1.31"
+    assert figure.locator(".next").inner_text() == "Complete: set aside, and ranked below."
+
+
+def test_the_prediction_counts_where_beams_find_something_likelier(figure):
+    figure.get_by_role("button", name="None").click()
+    verdict = figure.locator(".verdict").inner_text()
+    assert verdict == "No: One. The log-probability rises for “It's cold.” from −1.43 to −1.31."
+
+
+def test_a_sentence_of_the_readers_own_is_searched(page, with_translator, files):
+    model, tokenizer, _ = files
+    figure = with_translator
+    field, message = figure.get_by_label("or your own"), figure.locator(".message")
+    field.fill(SENTENCES[1])
+    figure.get_by_role("button", name="Load the translator (7.5 MB)").click()
+    figure.get_by_role("button", name="Search").wait_for()
+    figure.locator(".summary", has_text="the best of 4 beams").wait_for()
+    source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
+    (theirs,) = beam_search(model, source_ids, **MARKS, beam_size=4, num_best=4, length_penalty="none")
+    shown = figure.locator(".ranking .total").all_inner_texts()
+    assert [float(cell.replace("−", "-")) for cell in shown] == [
+        pytest.approx(one.log_probability, abs=0.006) for one in theirs
+    ]
+    assert figure.get_by_label("sentence").input_value() == SENTENCES[1]
+    for text, answer in ((" ", "the field is empty"), ("a " * 60, "and 48 can be shown")):
+        field.fill(text)
+        page.keyboard.press("Enter")
+        message.filter(has_text=answer).wait_for()
+
+
+def test_a_notebook_says_in_words_that_the_translator_is_not_there(figure):
+    figure.get_by_role("button", name="Load the translator").click()
+    figure.locator(".message", has_text="comes with the book's website").wait_for()
