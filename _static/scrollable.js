@@ -2,16 +2,15 @@
 (() => {
   const WIDE = "mjx-container[display], .pst-scrollable-table-container, .cell_output, .bd-article pre";
 
-  function letFocus() {
-    for (const element of document.querySelectorAll(WIDE)) {
-      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-      else element.removeAttribute("tabindex");
+  const resized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
     }
-  }
+  });
 
-  window.addEventListener("load", () => {
-    const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
-    typeset.then(letFocus);
-    window.addEventListener("resize", letFocus);
+  window.addEventListener("load", async () => {
+    await window.MathJax?.startup?.promise;
+    for (const element of document.querySelectorAll(WIDE)) resized.observe(element);
   });
 })();
