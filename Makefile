@@ -39,6 +39,10 @@ book: .venv-site/installed ## Build the website into _build/html (needs no torch
 serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...)
 	$(SITE)/python -m http.server $(PORT) --bind localhost --directory _build/html
 
+.PHONY: pdf
+pdf: book .venv/installed ## Print the whole book to _build/glassformer.pdf (needs Chromium)
+	$(FULL)/python _ext/pdf.py _build/html _build/glassformer.pdf
+
 .PHONY: lab
 lab: .venv/installed ## Open the chapters in JupyterLab
 	GLASSFORMER_DEVICE=$(READERS_DEVICE) GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
@@ -97,6 +101,10 @@ execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their ou
 	  --ClearMetadataPreprocessor.clear_cell_metadata=False \
 	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec $(NOTEBOOKS)
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
+
+.PHONY: previews
+previews: book .venv/installed ## Draw again the pictures that go with the pages' addresses (needs Chromium)
+	$(FULL)/python _ext/previews.py _build/html _static/previews
 
 .PHONY: format
 format: .venv/installed ## Put code and notebooks into form
