@@ -1,6 +1,8 @@
 """Every page says what it is about to search engines and to whoever is sent its address."""
 
 import html
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -24,15 +26,21 @@ def add_summary(
 ) -> None:
     """Write the description and the preview card into the page's head."""
     book = app.config.html_title
-    title = nodes.Text(context.get("title", book)).astext()
+    title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title", book)))
     summary = (doctree is not None and summarise(doctree)) or f"{book}: a Transformer you can see through."
+    picture = f"previews/{pagename}.png"
+    if not Path(app.srcdir, "_static", picture).exists():
+        picture = f"previews/{app.config.root_doc}.png"
     preview = {
         "og:type": "article",
         "og:site_name": book,
         "og:title": title,
         "og:description": summary,
         "og:url": context.get("pageurl") or app.config.html_baseurl,
-        "og:image": f"{app.config.html_baseurl}_static/preview.png",
+        "og:image": f"{app.config.html_baseurl}_static/{picture}",
+        "og:image:width": "1200",
+        "og:image:height": "630",
+        "og:image:alt": f"{title}: the title over a drawing of the Transformer",
     }
     tags = [f'<meta name="description" content="{html.escape(summary)}" />']
     tags += ['<meta name="twitter:card" content="summary_large_image" />']

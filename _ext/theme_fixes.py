@@ -4,6 +4,7 @@ A fix that is always needed, and finds its place nowhere any more, is a warning:
 """
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +24,51 @@ class Fix(NamedTuple):
     always_needed: bool = True
 
 
+# The fonts are not announced from the file system, where that is refused and they are near anyway.
+BEFORE_THE_FIRST_PAINT = """<script>
+  {
+    const root = document.documentElement;
+    if (root.dataset.theme === "auto") {
+      root.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    }
+    if (location.protocol.startsWith("http")) {
+      root.dataset.served = "";
+      for (const style of ["normal", "italic"]) {
+        const folder = `${root.dataset.content_root}_static/source-serif`;
+        const href = `${folder}/source-serif-4-latin-wght-${style}.woff2`;
+        const font = { rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href };
+        document.head.append(Object.assign(document.createElement("link"), font));
+      }
+    }
+  }
+  </script>
+  """
+
 FIXES = [
     Fix(
         "fonts announced ahead are refused when the page is opened from the file system",
         re.compile(r'<link rel="preload" as="font"[^>]*>\s*'),
         "",
+    ),
+    Fix(
+        "a sheet and 1.5 MB of script for 17 icons; icons.css draws them",
+        re.compile(r'<(?:link href|script src)="[^"]*/fontawesome/[^>]*>(?:</script>)?\s*'),
+        "",
+    ),
+    Fix(
+        "the theme decides late on light or dark and finds the fonts late: pages are painted twice, and move",
+        re.compile(r"(?=<!-- Loaded before other Sphinx assets -->)"),
+        BEFORE_THE_FIRST_PAINT,
+    ),
+    Fix(
+        "the viewport is described three times",
+        re.compile(r'<meta name="viewport" content="width=device-width, initial-scale=1" ?/>\s*'),
+        "",
+    ),
+    Fix(
+        "from the file system, the search may not read the pages that it found to quote from them",
+        re.compile(r'(<script src="_static/documentation_options[^>]*></script>)(?=[\s\S]*searchtools\.js)'),
+        r'\1<script>DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = location.protocol !== "file:";</script>',
     ),
     Fix(
         "the logo and the search button stand outside of any landmark",
@@ -76,6 +117,15 @@ def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     context["css_files"] = [sheet for sheet in context["css_files"] if "thebe" not in str(sheet.filename)]
 
 
+def defer_scripts(page: str) -> str:
+    """Let the theme's scripts wait until the page is there; what looks for words needs them at once."""
+    if "searchtools.js" in page:
+        return page
+    head, rest = page.split("</head>", 1)
+    late = re.sub(r"<script(?=[^>]* src=)(?![^>]*(?:defer|documentation_options))", "<script defer", head)
+    return f"{late}</head>{rest}"
+
+
 def mend_pages(app: Sphinx, exception: Exception | None) -> None:
     """Apply the fixes to every page that was written."""
     if exception is not None or not isinstance(app.builder, StandaloneHTMLBuilder):
@@ -87,7 +137,8 @@ def mend_pages(app: Sphinx, exception: Exception | None) -> None:
         for fix in FIXES:
             page, count = fix.pattern.subn(fix.replacement, page)
             found[fix] += count
-        path.write_text(add_missing_sidebar(page), encoding="utf-8")
+        path.write_text(defer_scripts(add_missing_sidebar(page)), encoding="utf-8")
+    shutil.rmtree(Path(app.outdir, "_static/vendor/fontawesome"))
     for fix, count in found.items():
         if fix.always_needed and not count:
             logger.warning("the theme needs no mending any more: %s", fix.reason)
