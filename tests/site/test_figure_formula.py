@@ -96,3 +96,14 @@ def test_any_sentence_is_taken_as_text(figure):
     assert figure.locator(".summary").inner_text() == "Type a word, and the formula begins."
     field.fill("one")
     assert figure.locator(".looks td button").count() == 1
+
+
+def test_words_that_come_after_the_painting_are_masked_as_it_began(figure):
+    cell(figure, "il", "fatigué").click()
+    figure.get_by_label("Your sentence").fill("il était trop fatigué pour traverser")
+    mask = causal_mask(6)
+    mask[0, 3] = True
+    pressed = [
+        each.get_attribute("aria-pressed") == "true" for each in figure.locator(".looks td button").all()
+    ]
+    assert pressed == mask.ravel().tolist()

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from glassformer.reference.softmax import softmax
+from glassformer.widgets import live_softmax
 
 SCORES = [[2.0, 1.0, -1.0], [0.0, 0.0, 0.0], [-10.0, 10.0, 3.3, 9.9]]
 TEMPERATURES = [0.1, 1.0, 3.7]
+WORDS = ["animal", "street", "tired"]
 LARGEST = {name: float(np.finfo(name).max) for name in ("float16", "float32", "float64")}
 
 
@@ -38,23 +40,51 @@ def test_without_the_shift_the_numbers_end_where_the_format_does(numbers, format
         assert numbers(**state, shifted=True)["weights"][0] == 1
 
 
-def test_the_keyboard_moves_a_score_and_the_summary_says_so(page, opened):
-    opened("chapters/04_softmax")
-    figure = page.locator("glass-figure[name=softmax]")
+@pytest.mark.parametrize("format", LARGEST)
+def test_without_the_shift_what_is_too_small_for_the_format_is_nothing(numbers, format):
+    lowest = np.log(float(np.finfo(format).smallest_subnormal)) - np.log(2)
+    for level, breaks in ((lowest + 0.01, False), (lowest - 0.01, True)):
+        state = {"scores": [0.0, -1000.0], "temperature": 1, "level": level, "format": format}
+        assert np.isnan(numbers(**state, shifted=False)["weights"][0]) == breaks
+        assert numbers(**state, shifted=True)["weights"][0] == 1
+
+
+@pytest.fixture
+def figure(page, monkeypatch):
+    """The figure as a notebook shows it, with its scripts."""
+    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+    page.set_content(live_softmax(WORDS, np.array([2.0, 1.0, -1.0]))._repr_html_())
+    return page.locator("glass-figure")
+
+
+def said(figure):
+    return figure.locator(".summary").inner_text()
+
+
+def test_the_keyboard_moves_a_score_and_the_summary_says_so(page, figure):
     figure.get_by_label("tired").focus()
     for _ in range(20):
         page.keyboard.press("ArrowRight")
     weights = softmax(np.array([2.0, 1.0, 1.0]))
     sentence = f"animal {weights[0]:.3f}, street {weights[1]:.3f}, tired {weights[2]:.3f}."
-    assert sentence in figure.locator(".summary").inner_text()
+    assert sentence in said(figure)
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
-def test_the_reader_can_break_it(page, opened):
-    opened("chapters/04_softmax")
-    figure = page.locator("glass-figure[name=softmax]")
+def test_equal_weights_are_said_to_be_equal(figure):
+    assert "Most goes to “animal”;" in said(figure)
+    figure.get_by_label("street").fill("2")
+    assert "Most goes to “animal” and “street”, the same to each;" in said(figure)
+
+
+def test_the_reader_can_break_it_at_both_ends(figure):
     figure.get_by_label("format").select_option("float16")
     figure.get_by_label("add to all scores").fill("10")
-    assert "animal 0.705" in figure.locator(".summary").inner_text()
+    assert "animal 0.705" in said(figure)
     figure.get_by_label("subtract the largest score first").uncheck()
-    assert "float16 can hold" in figure.locator(".summary").inner_text()
+    assert "is larger than float16 can hold" in said(figure)
+    figure.get_by_label("add to all scores").fill("0")
+    figure.get_by_label("temperature").fill("0.1")
+    for word in WORDS:
+        figure.get_by_label(word).fill("-10")
+    assert "Each exponential is smaller than float16 can hold" in said(figure)

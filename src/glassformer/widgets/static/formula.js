@@ -6,7 +6,7 @@
   const MASKS = {
     none: () => true,
     causal: (query, key) => key <= query,
-    own: (query, key, painted) => painted[query]?.[key] ?? true,
+    own: (query, key, { painted, begun }) => painted[query]?.[key] ?? MASKS[begun](query, key),
   };
 
   /** All numbers of the figure. A row that may look at nothing has weights of zero. */
@@ -140,7 +140,7 @@
     const { element, set, choice, summary, prediction } = glassformer;
     const words = split(sentence);
     const row = Math.floor(words.length / 2);
-    const state = { words, row, column: 0, step: 0, kind: "causal", painted: [], tooLong: false };
+    const state = { words, row, column: 0, step: 0, kind: "causal", begun: "causal", painted: [], tooLong: false };
     let cells = [];
     let rowHeads = [];
     let columnHeads = [];
@@ -149,8 +149,9 @@
       return text.split(/\s+/u).filter(Boolean);
     }
 
-    function maskOf({ words, kind, painted }) {
-      return words.map((_, query) => words.map((_, key) => MASKS[kind](query, key, painted)));
+    /** Words that came after the painting are masked as it began. */
+    function maskOf({ words, kind, ...own }) {
+      return words.map((_, query) => words.map((_, key) => MASKS[kind](query, key, own)));
     }
 
     // ---- Controls ----
@@ -194,6 +195,7 @@
       options: Object.keys(MASKS),
       value: state.kind,
       onInput: (kind) => {
+        if (kind !== "own") state.begun = kind;
         state.kind = kind;
         draw();
       },

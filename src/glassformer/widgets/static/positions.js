@@ -416,7 +416,8 @@
     const { show } = glassformer;
     const [low, high] = [least[shift + reach], most[shift + reach]];
     const said = kind === "linear bias" ? "the bias is" : projected ? "the score is" : "the dot product is";
-    const which = projected && kind !== "linear bias" ? `${kind}, projected` : kind;
+    const added = "linear bias, which comes after the projections";
+    const which = !projected ? kind : kind === "linear bias" ? added : `${kind}, projected`;
     const elsewhere =
       high - low < 1e-9
         ? `as from any place by a shift of ${signed(shift)}`

@@ -1,6 +1,7 @@
 // Scores to weights: move a score, the temperature, the level of all scores, and the format of the numbers.
 (function (glassformer) {
   const LARGEST = { float16: 65504, float32: (2 - 2 ** -23) * 2 ** 127, float64: Number.MAX_VALUE };
+  const NOTHING = { float16: 2 ** -25, float32: 2 ** -150, float64: 0 }; // what is rounded to zero
 
   /** All numbers of the figure. A format is imitated where it ends, not where it rounds. */
   glassformer.softmaxNumbers = function ({ scores, temperature, level, format, shifted }) {
@@ -17,6 +18,7 @@
   };
 
   function within(number, format) {
+    if (number <= NOTHING[format]) return 0;
     return number > LARGEST[format] ? Infinity : number;
   }
 
@@ -133,7 +135,7 @@
     );
 
     function draw() {
-      const { exponentials, weights, slopes, entropy } = glassformer.softmaxNumbers(state);
+      const { exponentials, weights, slopes, entropy, total } = glassformer.softmaxNumbers(state);
       rows.forEach((row, place) => {
         row.exponential.textContent = show(exponentials[place], 3);
         row.weight.textContent = show(weights[place], 3);
@@ -145,16 +147,19 @@
           set(cell, { "--strength": Math.min(1, Math.abs(slope) * 4) || 0 });
         });
       });
-      say(describe(weights, entropy));
+      say(describe(weights, entropy, total));
     }
 
-    function describe(weights, entropy) {
+    function describe(weights, entropy, total) {
       if (weights.some(Number.isNaN)) {
-        return `An exponential, or their sum, is larger than ${state.format} can hold: the weights are not numbers any more.`;
+        const end = total === 0 ? "Each exponential is smaller" : "An exponential, or their sum, is larger";
+        return `${end} than ${state.format} can hold: the weights are not numbers any more.`;
       }
-      const best = weights.indexOf(Math.max(...weights));
+      const most = Math.max(...weights);
+      const best = words.filter((_, place) => most - weights[place] < 1e-9).map((word) => `“${word}”`);
       const shares = words.map((word, place) => `${word} ${show(weights[place], 3)}`).join(", ");
-      return `${shares}. Most goes to “${words[best]}”; entropy ${show(entropy, 2)} of at most ${show(Math.log(words.length), 2)}.`;
+      const alike = best.length > 1 ? ", the same to each" : "";
+      return `${shares}. Most goes to ${best.join(" and ")}${alike}; entropy ${show(entropy, 2)} of at most ${show(Math.log(words.length), 2)} nats.`;
     }
 
     draw();
