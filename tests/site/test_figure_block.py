@@ -1,6 +1,7 @@
 """The browser draws the same stacks as Python, and measures the same in them, whichever parts are on."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from glassformer.widgets.stack import Parts, Stack
 
 WORDS = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "tired"]
 SMALL = {"d_model": 16, "num_heads": 2, "d_ff": 24, "seed": 5}
-LARGE = {"d_model": 64, "num_heads": 4, "d_ff": 256, "seed": 8}
+LARGE = {"d_model": 64, "num_heads": 4, "d_ff": 256, "seed": 12}
 PARTS = [Parts(*each) for each in itertools.product((False, True), ("none", "post", "pre"), (False, True))]
 
 
@@ -79,10 +80,16 @@ def test_what_is_measured_is_what_python_measures(run, sizes, num_words, depth):
             assert found["gradient"] == pytest.approx(expected.gradient, rel=1e-6)
 
 
+@pytest.fixture(scope="module")
+def html():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GLASSFORMER_SCRIPTS", raising=False)
+        return live_block(WORDS)._repr_html_()
+
+
 @pytest.fixture
-def figure(page, monkeypatch):
-    monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
-    page.set_content(live_block(WORDS)._repr_html_())
+def figure(page, html):
+    page.set_content(html)
     return page.locator("glass-figure")
 
 
@@ -108,9 +115,9 @@ def test_parts_are_switched_and_layers_added_by_keyboard(page, figure):
     bottom, *_, top = Stack(11, num_layers=7, **LARGE).run(parts, 7)
     sentence = (
         "7 layers of attention, feed-forward, residual, post-norm: "
-        f"spread {bottom.spread:#.3g} to {top.spread:#.3g}, mean length {bottom.length:#.3g} to "
-        f"{top.length:#.3g}; {bottom.gradient:#.3g} times the gradient sent in at the top arrives at the "
-        "bottom."
+        f"spread {bottom.spread:#.3g} to {top.spread:#.3g}, mean length of the vectors "
+        f"{bottom.length:#.3g} to {top.length:#.3g}; {bottom.gradient:#.3g} times the gradient "
+        "sent in at the top arrives at the bottom."
     )
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     assert figure.locator("details tbody tr").count() == 8
@@ -133,3 +140,47 @@ def test_the_drawing_shows_the_parts_that_are_on(figure):
     assert drawn() == [3, 2, 0]
     figure.get_by_label("residual").uncheck()
     assert drawn() == [3, 0, 0]
+
+
+def test_the_answer_is_computed_in_the_page(figure):
+    figure.get_by_role("button", name="Slows its fall").click()
+    seen = [
+        [each.spread for each in Stack(11, num_layers=24, **LARGE).run(Parts(residual, "none", True), 24)]
+        for residual in (True, False)
+    ]
+    (first, few, many), lost = (seen[0][depth] for depth in (0, 6, 24)), seen[1][6]
+    assert lost == 1e-15
+    assert figure.locator(".verdict").inner_text() == (
+        f"Right. It falls from {first:#.3g} to {few:#.3g} in 6 layers and to {many:#.3g} in 24; "
+        "without the connection to below 1e−15 in 6."
+    )
+
+
+def test_what_leaves_the_frame_is_cut_and_points_outwards(figure):
+    """At first the spread has fallen out; with everything added up, the gradient grows out, at the bottom."""
+
+    def ends():
+        return [
+            figure.locator(f".{name} .plane i:visible").get_attribute("class")
+            if figure.locator(f".{name} .plane i:visible").count()
+            else figure.locator(f".{name} .dot").get_attribute("d")[:1]
+            for name in ("spread", "length", "gradient")
+        ]
+
+    assert ends() == ["below", "M", "M"]
+    figure.get_by_label("residual").check()
+    figure.get_by_label("feed-forward").check()
+    figure.get_by_label("layers").fill("24")
+    assert ends() == ["M", "above", "above"]
+    for line in figure.locator(".line").all():
+        numbers = [float(each) for each in re.findall(r"[\d.-]+", line.get_attribute("d"))]
+        assert min(numbers[1::2]) >= 0
+        assert max(numbers[1::2]) <= 100
+        assert max(numbers[0::2]) <= 24
+
+
+def test_only_pre_norm_says_where_its_gradient_is_sent_in(figure):
+    note = figure.get_by_text("With pre-norm it is sent in above")
+    for norm, said in (("post", False), ("pre", True), ("none", False)):
+        figure.get_by_label("norm").select_option(norm)
+        assert note.is_visible() == said

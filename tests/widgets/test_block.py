@@ -1,3 +1,5 @@
+from inspect import signature
+
 import pytest
 
 from glassformer.widgets import live_block
@@ -33,19 +35,42 @@ def test_numbers_far_from_one_are_short():
     assert f"<td>{digits}e−{int(power)}</td></tr>" in cells
 
 
-def test_the_residual_connection_is_the_one_part_that_keeps_words_apart():
-    """The answer to the question that the figure asks, for the random numbers that it starts from."""
-    stack = Stack(11, d_model=64, num_heads=4, d_ff=256, num_layers=6, seed=8)
-    alone = {
-        "nothing": Parts(residual=False, norm="none", feed_forward=False),
-        "feed-forward": Parts(residual=False, norm="none", feed_forward=True),
-        "post-norm": Parts(residual=False, norm="post", feed_forward=False),
-        "pre-norm": Parts(residual=False, norm="pre", feed_forward=False),
-        "residual": Parts(residual=True, norm="none", feed_forward=False),
+@pytest.fixture(scope="module")
+def shown():
+    """The stack that the figure draws by itself."""
+    seed = signature(live_block).parameters["seed"].default
+    return Stack(11, d_model=64, num_heads=4, d_ff=256, num_layers=24, seed=seed)
+
+
+def test_the_residual_connection_slows_the_fall_of_the_spread(shown):
+    """The answer to the question that the figure asks."""
+    added, replaced = (
+        [seen.spread for seen in shown.run(Parts(residual=residual, norm="none", feed_forward=True), 24)]
+        for residual in (True, False)
+    )
+    assert 0.3 < added[6] < 0.6
+    assert 1e-4 < added[24] < 0.05
+    assert replaced[6] == ROUNDING
+
+
+def test_the_draw_is_like_those_of_the_chapter(shown):
+    """The chapter's means over its own draws, which are printed below the figure."""
+    for norm, six, many in (("none", 0.5, 0.007), ("post", 0.3, 0.0008), ("pre", 0.6, 0.3)):
+        levels = shown.run(Parts(residual=True, norm=norm, feed_forward=True), 24)
+        assert levels[6].spread == pytest.approx(six, rel=0.2)
+        assert many / 4 < levels[24].spread < many * 4
+
+
+@pytest.mark.parametrize("depth", [6, 24])
+def test_without_residual_one_stack_alone_loses_the_gradient(shown, depth):
+    """What the chapter says beside the figure."""
+    below = {
+        (norm, feed_forward): shown.run(Parts(False, norm, feed_forward), depth)[0].gradient
+        for norm in ("none", "post", "pre")
+        for feed_forward in (False, True)
     }
-    spreads = {name: stack.run(parts, 6)[-1].spread for name, parts in alone.items()}
-    assert spreads.pop("residual") > 0.3
-    assert set(spreads.values()) == {ROUNDING}
+    assert below.pop(("none", True)) < 0.6**depth
+    assert min(below.values()) > 0.1
 
 
 @pytest.mark.usefixtures("as_a_user")

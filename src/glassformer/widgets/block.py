@@ -23,7 +23,7 @@ def live_block(
     num_heads: int = 4,
     d_ff: int = 256,
     num_layers: int = 24,
-    seed: int = 8,
+    seed: int = 12,
 ) -> LiveFigure:
     """Show how far words stay apart, how long they are, and which gradient arrives, in stacks of any block.
 
@@ -35,7 +35,8 @@ def live_block(
         num_heads: how many heads attend.
         d_ff: the width inside the feed-forward network.
         num_layers: how many layers there can be, at least 6.
-        seed: which random numbers.
+        seed: which random numbers. The default is a typical draw: of the seeds 1 to 14 it lies nearest to
+            their medians, in all that the table measures.
 
     Raises:
         ValueError: there is no second word, a size is no whole number or too small, or d_model is no multiple
@@ -57,8 +58,8 @@ def live_block(
         label="A block and its stack",
         data={"words": list(words), "depth": START, "num_layers": num_layers, **sizes},
         table=Table(
-            f"{len(words)} words after {START} and after {num_layers} layers: their spread, mean length, "
-            "and how much of a gradient sent in at the top arrives at the bottom",
+            f"{len(words)} words after {START} and after {num_layers} layers: their spread, the mean length "
+            "of the vectors, and how much of a gradient sent in at the top arrives at the bottom",
             (
                 "block",
                 *(f"{name}, {depth}" for depth in (START, num_layers) for name in Seen._fields),
@@ -68,7 +69,7 @@ def live_block(
                 for name, parts in STACKS.items()
             ],
         ),
-        heights=(43.9, 72.8),
+        heights=(48.1, 76.6),
     )
 
 

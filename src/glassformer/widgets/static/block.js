@@ -1,7 +1,7 @@
 // Switch the parts of a block on and off, stack it, and see what becomes of the words and of a gradient.
 (function (glassformer) {
   function start(stage, { words, depth, num_layers, ...sizes }) {
-    const { element, slider, choice, toggle, summary, prediction, blockFigure: figure } = glassformer;
+    const { element, set, slider, choice, toggle, summary, prediction, blockFigure: figure } = glassformer;
     const stack = glassformer.makeStack({ num_words: words.length, ...sizes });
     const state = { parts: { residual: false, norm: "none", feedForward: false }, depth };
     const changed = (part) => {
@@ -31,15 +31,20 @@
     const block = figure.makeDrawing();
     const rows = figure.makeRows(words, sizes.d_model);
     const curves = figure.measures.map((measure) => figure.makeCurve(measure, num_layers));
+    const above = element(
+      "span",
+      {},
+      "With pre-norm it is sent in above the norm at the top; words, spread and length are taken below that norm.",
+    );
     const table = makeTable();
     const { parts, say } = summary();
 
     stage.append(
       prediction({
-        question: `Which part, added to attention, keeps the words apart through ${depth} layers?`,
-        answers: ["The feed-forward network", "The norm", "The residual connection"],
-        right: 2,
-        because: "The others leave one word, to rounding. Switch each on, and see.",
+        question: `${num_layers} layers of attention and feed-forward, no norm: what does the residual connection do to the spread of the words?`,
+        answers: ["Keeps it", "Slows its fall", "Nothing"],
+        right: 1,
+        because: { toString: () => compare(stack, depth, num_layers) }, // not run before it is asked for
       }),
       element(
         "div",
@@ -56,6 +61,7 @@
         rows.whole,
       ),
       element("div", { class: "curves" }, ...curves.map(({ curve }) => curve)),
+      element("p", { class: "note" }, "The gradient comes down: its curve runs from right to left. ", above),
       ...parts,
       element("details", {}, element("summary", {}, "All numbers, layer by layer"), table.table),
     );
@@ -66,6 +72,7 @@
       rows.draw(levels[0].words, levels.at(-1).words);
       for (const curve of curves) curve.draw(levels);
       table.draw(levels);
+      set(above, { class: state.parts.norm === "pre" ? "" : "unsaid" });
       say(describe(state, levels));
     }
 
@@ -75,7 +82,7 @@
   /** What is measured, in numbers: a row for each level of the stack. */
   function makeTable() {
     const { element, blockFigure: figure } = glassformer;
-    const head = ["layers passed", "spread", "mean length", "gradient"];
+    const head = ["layers passed", "spread", "mean length of the vectors", "gradient"];
     const body = element("tbody");
     const table = element(
       "table",
@@ -99,6 +106,16 @@
     return { table, draw };
   }
 
+  /** How the spread falls with the residual connection, and without it. */
+  function compare(stack, few, most) {
+    const { spell } = glassformer.blockFigure;
+    const [added, replaced] = [true, false].map((residual) =>
+      stack.run({ residual, norm: "none", feedForward: true }, most).map(({ spread }) => spell(spread)),
+    );
+    const lost = replaced[few].replace("<", "below");
+    return `It falls from ${added[0]} to ${added[few]} in ${few} layers and to ${added[most]} in ${most}; without the connection to ${lost} in ${few}.`;
+  }
+
   function describe({ parts, depth }, levels) {
     const { spell } = glassformer.blockFigure;
     const [first, last] = [levels[0], levels.at(-1)];
@@ -108,7 +125,7 @@
       ...(parts.norm === "none" ? [] : [`${parts.norm}-norm`]),
     ];
     const layers = `${depth} ${depth === 1 ? "layer" : "layers"} of attention${added.length ? `, ${added.join(", ")}` : " alone"}`;
-    return `${layers}: spread ${spell(first.spread)} to ${spell(last.spread).replace("<", "below")}, mean length ${spell(first.length)} to ${spell(last.length)}; ${spell(first.gradient)} times the gradient sent in at the top arrives at the bottom.`;
+    return `${layers}: spread ${spell(first.spread)} to ${spell(last.spread).replace("<", "below")}, mean length of the vectors ${spell(first.length)} to ${spell(last.length)}; ${spell(first.gradient)} times the gradient sent in at the top arrives at the bottom.`;
   }
 
   (glassformer.figures ??= []).push(["block", start]);

@@ -4,18 +4,23 @@
 
   const ROUNDING = 1e-15; // a spread below is that of rounding
 
+  const [UP, DOWN] = [
+    { at: "top", axis: "layers →" },
+    { at: "bottom", axis: "← layers" },
+  ];
   figure.measures = [
-    { key: "spread", name: "spread of the words", at: "top", lowest: -6, highest: 0, ticks: [-6, -4, -2, 0] },
-    { key: "length", name: "mean length", at: "top", lowest: -2, highest: 4, ticks: [-2, 0, 2, 4] },
-    { key: "gradient", name: "gradient at bottom", at: "bottom", lowest: -4, highest: 4, ticks: [-4, -2, 0, 2, 4] },
+    { key: "spread", name: "spread of the words", ...UP, lowest: -6, highest: 0, ticks: [-6, -4, -2, 0] },
+    { key: "length", name: "mean length of the vectors", ...UP, lowest: -2, highest: 4, ticks: [-2, 0, 2, 4] },
+    { key: "gradient", name: "gradient at bottom", ...DOWN, lowest: -4, highest: 4, ticks: [-4, -2, 0, 2, 4] },
   ];
 
-  /** One measure at each level of the stack, on a logarithmic scale; what lies beyond it is cut off. */
-  figure.makeCurve = function ({ key, name, at, lowest, highest, ticks }, most) {
+  /** One measure at each level of the stack, on a logarithmic scale; a triangle says that its end lies beyond. */
+  figure.makeCurve = function ({ key, name, at, axis, lowest, highest, ticks }, most) {
     const { element, set } = glassformer;
     const up = (power) => (100 * (highest - power)) / (highest - lowest);
     const line = element("path", { class: "line" });
     const dot = element("path", { class: "dot" });
+    const beyond = element("i", {});
     const number = element("strong");
     const grid = element("path", { class: "grid", d: ticks.map((power) => `M0 ${up(power)}H${most}`).join("") });
     const curve = element(
@@ -31,11 +36,12 @@
           { viewBox: `${-most / 30} -5 ${most + most / 15} 110`, preserveAspectRatio: "none" },
           ...[grid, line, dot],
         ),
+        beyond,
       ),
       element(
         "div",
         { class: "levels", "aria-hidden": "true" },
-        ...["0", "layers", String(most)].map((text) => element("span", {}, text)),
+        ...["0", axis, String(most)].map((text) => element("span", {}, text)),
       ),
     );
 
@@ -43,12 +49,26 @@
       const places = levels.map((level, depth) => [depth, up(Math.log10(level[key]))]);
       const [depth, height] = places.at(at === "top" ? -1 : 0);
       number.textContent = figure.spell(levels[depth][key]);
-      set(line, { d: `M${places.map(([x, y]) => `${x} ${y.toFixed(2)}`).join("L")}` });
-      set(dot, { d: height >= 0 && height <= 100 ? `M${depth} ${height}h0` : "" });
+      set(line, { d: places.slice(1).map((end, place) => inFrame(places[place], end)).join("") });
+      const isOutside = height < 0 || height > 100;
+      set(dot, { d: isOutside ? "" : `M${depth} ${height}h0` });
+      set(beyond, { class: isOutside ? (height < 0 ? "above" : "below") : "", "--along": depth / most });
     }
 
     return { curve, draw };
   };
+
+  /** The part of a line between two points that lies within the frame, from 0 to 100. */
+  function inFrame(...ends) {
+    const [[x, y], [right, down]] = ends;
+    if (Math.max(y, down) < 0 || Math.min(y, down) > 100) return "";
+    const cut = ends.map(([place, height]) => {
+      const edge = Math.min(100, Math.max(0, height));
+      const along = edge === height ? place : x + ((right - x) * (edge - y)) / (down - y);
+      return `${along.toFixed(3)} ${edge.toFixed(2)}`;
+    });
+    return `M${cut.join("L")}`;
+  }
 
   function tick(power) {
     const signs = [...String(power)].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]);
