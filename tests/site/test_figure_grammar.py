@@ -1,7 +1,9 @@
 """The translator of the grammar figure is the package's, and the reader's choices make its sentences."""
 
+import json
 from dataclasses import asdict, replace
-from itertools import cycle
+from itertools import cycle, zip_longest
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ SENTENCES = [
     replace(BOOK_EXAMPLE, adjective=adjective("wide")),
     Example(noun("mouse"), verb("leave"), noun("garden"), adjective("shy"), negated=False),
 ]
+ROOT = Path(__file__).parents[2]
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 
 
@@ -130,7 +133,8 @@ def test_the_choices_make_the_sentences_of_the_grammar(page, figure):
         assert tuple(words) == example.source
     for label, words in {"animal": ANIMALS, "place": PLACES, "adjective": ADJECTIVES}.items():
         options = figure.get_by_label(label, exact=True).locator("option").all_inner_texts()
-        assert sorted(options) == sorted(word.english for word in words)
+        gendered = {word.english: f" ({word.gender[0]}.)" for word in words if label != "adjective"}
+        assert sorted(options) == sorted(word.english + gendered.get(word.english, "") for word in words)
 
 
 def test_an_exchange_by_keyboard_changes_the_numbers_and_keeps_those_from_before(page, figure, model):
@@ -150,7 +154,8 @@ def test_an_exchange_by_keyboard_changes_the_numbers_and_keeps_those_from_before
     weights = later[1]["encoder.layers.1.self_attention"][0, example.source_pronoun_position]
     numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
     assert numbers == [f"{100 * weight:.0f}" for weight in weights]
-    looks = f"head 1 at “it” looks most at “{example.source[weights.argmax()]}”, {100 * weights.max():.0f} %"
+    most = told_apart(example.source)[weights.argmax()]
+    looks = f"head 1 at “it” looks most at “{most}”, {100 * weights.max():.0f} %"
     heard = figure.get_by_role("status").filter(has_text=f"“It” becomes “{words[pronoun_place(words)]}”")
     heard.filter(has_text=f"{looks}, at “animal” {100 * weights[1]:.0f} %.").wait_for()
 
@@ -169,8 +174,58 @@ def test_another_map_and_another_row_are_reached_by_arrow_keys(page, figure, mod
     weights = maps["decoder.layers.0.cross_attention"][0, place + 1]
     numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
     assert numbers == [f"{100 * weight:.0f}" for weight in weights]
-    assert f"at “{FRENCH.decode(ids)[place + 1]}” looks most" in figure.locator(".summary").inner_text()
+    asking = told_apart([*FRENCH.decode(ids), "<end>"])[place + 1]
+    assert f"at “{asking}” looks most" in figure.locator(".summary").inner_text()
     assert row.evaluate("row => row === document.activeElement")
+
+
+def told_apart(words):
+    return [
+        f"{word} ({after})" if word in ("the", "le", "la", "l'") and after else word
+        for word, after in zip_longest(words, words[1:], fillvalue="")
+    ]
+
+
+def test_rows_of_the_same_word_are_told_apart_and_both_genders_are_said(figure):
+    rows = figure.get_by_label("row", exact=True).locator("option").all_inner_texts()
+    assert rows == told_apart(BOOK_EXAMPLE.source)
+    assert rows[:5:4] == ["the (animal)", "the (street)"]
+    assert "“it” is, animal (masculine); grey: rue (feminine)" in figure.locator(".one").inner_text()
+    choose(figure, adjective="wide")
+    assert "“it” is, rue (feminine); grey: animal (masculine)" in figure.locator(".one").inner_text()
+
+
+def test_small_maps_mark_both_nouns_and_colours_grow_with_the_square_root(page, figure, model):
+    left = "([box, map]) => box.getBoundingClientRect().left - map.getBoundingClientRect().left"
+    head = figure.locator(".thumb").nth(4)  # encoder 2, head 1
+    for kind, place in {"meant": 1, "other": 5}.items():
+        parts = [head.locator(part).element_handle() for part in (f".column.{kind}", "canvas")]
+        width = parts[1].bounding_box()["width"]
+        assert page.evaluate(left, parts) == pytest.approx(width * place / 11, abs=0.5)
+    weights = translated(model, BOOK_EXAMPLE)[1]["encoder.layers.1.self_attention"][0]
+    painted = head.locator("canvas").evaluate(
+        "map => [...map.getContext('2d').getImageData(0, 0, map.width, map.height).data]"
+    )
+    opacities = np.array(painted[3::4]).reshape(weights.shape) / 255
+    np.testing.assert_allclose(opacities, 0.07 + 0.93 * np.sqrt(weights), atol=0.01)
+    strengths = figure.locator(".map tbody td").evaluate_all(
+        "cells => cells.map((cell) => Number(cell.style.getPropertyValue('--strength')))"
+    )
+    np.testing.assert_allclose(np.reshape(strengths, weights.shape), np.sqrt(weights), atol=1e-4)
+
+
+def test_the_question_asks_for_what_the_benchmark_counted(figure):
+    results = json.loads((ROOT / "benchmarks/results/pronoun_heads.json").read_text())["measured"]
+    translators = [row["looks_at_antecedent"] for row in results if row["genders"] == "any"]
+    shares = [
+        np.mean(halves) for heads in translators for name, halves in heads.items() if "encoder." in name[:8]
+    ]
+    assert (len(translators), len(shares)) == (8, 64)
+    assert f"eight such translators were trained. Of their {len(shares)} encoder heads" in figure.inner_text()
+    assert max(shares) < 0.55
+    figure.get_by_role("button", name="None").click()
+    counted = f"the highest of the 64 does so in {100 * max(shares):.0f} of 100"
+    figure.get_by_text(f"Right. Counted below: {counted}").wait_for()
 
 
 def choose(figure, **words):

@@ -110,6 +110,21 @@ def test_shared_matrices_and_all_norms_are_counted_once(numbers, norm, tie):
         assert numbers(config, 4, 6)["parameters"] == 63_082_496
 
 
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_box_takes_what_the_box_below_it_gives(numbers, norm):
+    config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
+    for lower, upper in pairwise(numbers(config, 7, 5)["boxes"]):
+        if lower["stack"] != upper["stack"]:
+            continue
+        came = upper["takes"][upper["kind"].startswith("add")]  # what goes past the box is named first
+        sublayer = lower["kind"] in SUBLAYERS
+        assert came == [lower["kind"] if sublayer else lower["gives"][0], lower["gives"][1]]
+        inside = {part: name for part, name, _ in upper["inside"]}
+        assert inside.get("Q", came[0]) == came[0]
+        asked = "memory" if upper["kind"] == "cross-attention" else came[0]
+        assert inside.get("K", asked) == inside.get("V", asked) == asked
+
+
 def test_boxes_keep_apart_and_paths_end_at_their_box(page, numbers):
     for norm in ("pre", "post"):
         config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
@@ -177,6 +192,7 @@ def test_the_reader_s_own_words_give_the_shapes(figure):
         f"{100 * 4 * 4 * 12 * 13 / parameters():.0f} % of all parameters."
     )
     rows = [text.split("\t") for text in figure.locator(".facts tr").all_inner_texts()]
+    assert ["Q", "normed", "(3, 1, 4)"] in rows
     assert ["K", "memory", "(3, 5, 4)"] in rows
     assert ["weights", "from token to word", "(3, 1, 5)"] in rows
 
@@ -187,18 +203,32 @@ def parameters():
 
 
 def test_nothing_to_read_and_too_much_are_answered_in_words(figure):
-    source, summary = figure.get_by_label("Source sentence"), figure.locator(".summary")
+    source, given = figure.get_by_label("Source sentence"), figure.get_by_label("Given, after")
+    summary, notes = figure.locator(".summary"), figure.locator(".note")
+    assert notes.all_inner_texts() == ["3 words", "2 words"]
+    source.fill("word")
     source.fill("   ")
-    assert summary.inner_text() == "Type a word into the source: without one there is nothing to read."
+    given.fill("")
+    shown = "Empty: the first sentence is shown instead."
+    assert notes.all_inner_texts() == [shown, "Empty: only <start> is given."]
+    assert summary.inner_text().startswith("The source field is empty; the first sentence is shown instead. ")
+    given.fill("un deux trois quatre")
+    assert "(3, 5, 3)" in figure.locator(".facts").first.inner_text()
+    figure.get_by_role("button", name="1: source ids, encoder", exact=True).click()
+    assert figure.locator(".how").inner_text().endswith("Shown instead: the · animal · slept")
+    figure.get_by_role("button", name="17: cross-attention, decoder").click()
     source.fill("word " * 61)
+    assert notes.first.inner_text() == "Only the first 60 words are taken."
     assert summary.inner_text().startswith("Only the first 60 words are taken. Step 17")
-    assert "(3, 3, 60)" in figure.locator(".facts").first.inner_text()
+    assert "(3, 5, 60)" in figure.locator(".facts").first.inner_text()
 
 
 def test_another_model_keeps_the_box_and_its_total_is_the_chapter_s(figure):
     figure.get_by_label("model").select_option("base")
     assert lit(figure) == "12: cross-attention, decoder"
     assert figure.locator(".totals").inner_text().startswith("63,082,496 parameters")
+    figure.get_by_role("button", name="17: softmax").click()
+    assert "(3, 37,000)" in figure.locator(".facts").first.inner_text()
     figure.get_by_role("button", name="13: add & norm, decoder").click()
     figure.get_by_label("model").select_option("small")
     assert lit(figure) == "16: norm, decoder"

@@ -80,7 +80,7 @@ def live_grammar(
             "adjectives": adjectives,
             "start": start,
         },
-        heights=(55.4, 77.8),
+        heights=(57.7, 80.3),
         table=Table(
             "What the translator of this page makes of some sentences",
             ("English", "French"),

@@ -52,7 +52,7 @@ def live_transformer(
             },
             "mostWords": MOST_WORDS,
         },
-        heights=(43.4, 71.3),
+        heights=(45.8, 75.9),
         table=Table(
             f"The model “{first}”, all layers, for {len(source)} source words and {given} given tokens",
             ("part", "gives", "parameters", "multiplications"),

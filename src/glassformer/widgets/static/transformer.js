@@ -32,7 +32,9 @@
         dir: "auto",
       });
       field.addEventListener("input", read);
-      return { field, label: element("label", { class: "sentence" }, label, field) };
+      const note = element("p", { class: "note" });
+      const whole = element("div", { class: "field" }, element("label", {}, label, field), note);
+      return { field, note, whole };
     });
     const size = choice({
       label: "model",
@@ -45,7 +47,7 @@
       },
     });
 
-    const totals = element("p", { class: "totals" });
+    const totals = element("p");
     const steps = element("fieldset", { class: "steps" });
     const drawing = element("svg", { role: "group", "aria-label": "The boxes, from the words upwards" });
     const title = element("p", { class: "title" });
@@ -54,12 +56,17 @@
     const { parts, say } = summary();
 
     stage.append(
-      element("div", { class: "sentences" }, reads.label, writes.label),
+      element("div", { class: "sentences" }, reads.whole, writes.whole),
       element(
         "div",
         { class: "controls" },
         element("div", { class: "control" }, size.label, size.input),
-        totals,
+        element(
+          "div",
+          { class: "totals" },
+          totals,
+          element("p", {}, "shapes of three: (heads, tokens, numbers)"),
+        ),
       ),
       steps,
       element("div", { class: "flow" }, drawing, element("div", { class: "box" }, title, how, facts)),
@@ -68,11 +75,22 @@
 
     function read() {
       const typed = [reads, writes].map(({ field }) => words(field.value));
-      if (typed[0].length === 0)
-        return say("Type a word into the source: without one there is nothing to read.");
+      state.isEmpty = typed[0].length === 0;
+      if (state.isEmpty) typed[0] = words(source);
       [state.source, state.target] = typed.map((list) => list.slice(0, mostWords));
       state.limit = typed.some((list) => list.length > mostWords);
+      noteLengths(typed);
       rebuild();
+    }
+
+    /** Under each field: how many words are taken from it, or what is shown without any. */
+    function noteLengths([read, given]) {
+      const taken = (list) =>
+        list.length > mostWords
+          ? `Only the first ${mostWords} words are taken.`
+          : `${list.length} ${list.length === 1 ? "word" : "words"}`;
+      reads.note.textContent = state.isEmpty ? "Empty: the first sentence is shown instead." : taken(read);
+      writes.note.textContent = given.length > 0 ? taken(given) : "Empty: only <start> is given.";
     }
 
     /** The box of another model with the same job: there, the norm may be one box with the addition. */
@@ -175,7 +193,7 @@
         ? `${kind} ${inBrackets(shape)}`
         : kind.replace("embedding", "embedding, position");
     const nameOf = ({ kind, stack }, place) => `${place + 1}: ${kind}, ${stack}`;
-    const inBrackets = (shape) => `(${shape.join(", ")})`;
+    const inBrackets = (shape) => `(${shape.map(show).join(", ")})`;
 
     drawing.addEventListener("keydown", (event) => {
       const last = all.boxes.length - 1;
@@ -227,7 +245,8 @@
       const tokens = { "source ids": state.source, "given ids": ["<start>", ...state.target] }[kind];
       if (!tokens) return "";
       const brief = (token) => (token.length > 16 ? `${token.slice(0, 15)}…` : token);
-      return ` Yours: ${tokens.slice(0, 12).map(brief).join(" · ")}${tokens.length > 12 ? " · …" : ""}`;
+      const whose = state.isEmpty && kind === "source ids" ? "Shown instead" : "Yours";
+      return ` ${whose}: ${tokens.slice(0, 12).map(brief).join(" · ")}${tokens.length > 12 ? " · …" : ""}`;
     }
 
     function flow({ takes, inside, gives }) {
@@ -271,8 +290,9 @@
       const shapes = box.takes.map(([, shape]) => inBrackets(shape)).join(" and ");
       const share = (box.layers * total(box.parameters)) / all.parameters;
       const limit = state.limit ? `Only the first ${mostWords} words are taken. ` : "";
+      const empty = state.isEmpty ? "The source field is empty; the first sentence is shown instead. " : "";
       return (
-        `${limit}Step ${state.step + 1} of ${all.boxes.length}, ${box.kind}, ${whereabouts(box)}: ` +
+        `${empty}${limit}Step ${state.step + 1} of ${all.boxes.length}, ${box.kind}, ${whereabouts(box)}: ` +
         `${shapes} in, ${inBrackets(box.gives[1])} out; ${shareInWords(share)}.`
       );
     }
@@ -282,6 +302,7 @@
       return `${share < 0.01 ? "less than 1" : Math.round(100 * share)} % of all parameters`;
     }
 
+    noteLengths([state.source, state.target]);
     rebuild(({ kind }) => kind === "cross-attention"); // where both stacks meet
   }
 

@@ -16,7 +16,9 @@
     const ofGender = (nouns, role) =>
       ["masculine", "feminine"].map((gender) => [
         `${gender} in French`,
-        nouns.filter((noun) => noun.gender === gender).map((noun) => [noun.english, { [role]: noun }]),
+        nouns
+          .filter((noun) => noun.gender === gender)
+          .map((noun) => [noun.english, { [role]: noun }, `${noun.english} (${gender[0]}.)`]),
       ]);
     const deeds = [true, false].map((negated) => [
       negated ? "not done" : "done",
@@ -41,14 +43,18 @@
     );
     return { whole, chosen };
 
-    /** One choice: groups of words, each with what it changes in the sentence. */
+    /** One choice: groups of words, each with what it changes in the sentence, and perhaps another text. */
     function picker(label, groups) {
       const changes = groups.flatMap(([, members]) => members.map(([, change]) => change));
       const select = element(
         "select",
         { "aria-label": label },
         ...groups.map(([name, members]) =>
-          element("optgroup", { label: name }, ...members.map(([word]) => element("option", {}, word))),
+          element(
+            "optgroup",
+            { label: name },
+            ...members.map(([value, , text = value]) => element("option", { value }, text)),
+          ),
         ),
       );
       select.selectedIndex = changes.findIndex((change) =>

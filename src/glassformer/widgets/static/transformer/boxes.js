@@ -4,6 +4,7 @@
 // matrix products. A shape is that of one sentence, without the batch.
 (function (glassformer) {
   const { sum } = glassformer.numbers;
+  const [IDS, VECTORS, NORMED] = ["one id a token", "one vector a token", "normed"];
 
   const total = (products) =>
     sum(products.map((factors) => factors.reduce((left, right) => left * right, 1)));
@@ -21,28 +22,36 @@
     return { boxes, parameters: over("parameters"), multiplications: over("multiplications") };
   };
 
+  /** What comes out at the end of each sublayer, and so goes into the next one. */
+  const summed = ({ norm }) => (norm === "pre" ? "the sum" : "the sum, normed");
+  /** What comes to a sublayer from below, and what its box takes of it, after a norm or without one. */
+  const below = (model, sublayer) => (sublayer === 0 ? VECTORS : summed(model));
+  const taken = (model, sublayer) => (model.norm === "pre" ? NORMED : below(model, sublayer));
+  /** What a whole stack gives. */
+  const given = (model) => (model.norm === "pre" ? NORMED : summed(model));
+
   function encoder(model, source) {
-    const words = { stack: "encoder", time: source, of: "source words" };
+    const words = { time: source };
     const layers = model.num_encoder_layers;
     const sublayers = [
       selfAttention(model, words, { kind: "self-attention", weights: "from word to word" }),
-      feedForward(model, words),
+      feedForward(model, words, 1),
     ];
     return [
       {
         kind: "source ids",
         takes: [["your sentence, word by word", [source]]],
-        gives: ["one id a word", [source]],
+        gives: [IDS, [source]],
         how:
           `Each word becomes its number in a list of ${show(model.source_vocabulary_size)}. ` +
-          "Here every word counts as one token, known or not.",
+          "A word outside the list has no number, and the embedding no row for it; here it is counted, too.",
       },
       embedding(model, words, model.source_vocabulary_size, false),
       ...sublayers.flatMap((box, sublayer) => residual(model, words, box, { layers, sublayer })),
       ...lastNorm(model, words),
       {
         kind: "memory",
-        takes: [["what the last layer gives", [source, model.d_model]]],
+        takes: [[given(model), [source, model.d_model]]],
         gives: ["to every decoder layer", [source, model.d_model]],
         how:
           "Nothing is computed here: what the encoder made of the source is kept for the keys and values of " +
@@ -52,20 +61,20 @@
   }
 
   function decoder(model, source, target) {
-    const words = { stack: "decoder", time: target, of: "given tokens" };
+    const words = { time: target };
     const layers = model.num_decoder_layers;
     const { d_model: width, target_vocabulary_size: vocabulary } = model;
     const sublayers = [
       selfAttention(model, words, { kind: "masked attention", weights: "zero for later tokens" }),
       crossAttention(model, words, source),
-      feedForward(model, words),
+      feedForward(model, words, 2),
     ];
     const isTied = model.tie_embeddings !== "none";
     return [
       {
         kind: "given ids",
         takes: [["<start>, then your words", [target]]],
-        gives: ["one id a token", [target]],
+        gives: [IDS, [target]],
         how:
           "The translation as far as it is written, shifted right by <start>: at each place the model sees " +
           "the tokens up to there, and is asked for the next.",
@@ -75,7 +84,7 @@
       ...lastNorm(model, words),
       {
         kind: "linear",
-        takes: [["what the decoder gives", [target, width]]],
+        takes: [[given(model), [target, width]]],
         gives: ["logits", [target, vocabulary]],
         how:
           `A score for each of ${show(vocabulary)} tokens: the dot product of the vector with a row of a ` +
@@ -98,8 +107,8 @@
   function embedding({ d_model: width }, { time }, vocabulary, isShared) {
     return {
       kind: "embedding",
-      takes: [["ids", [time]]],
-      gives: ["one vector a token", [time, width]],
+      takes: [[IDS, [time]]],
+      gives: [VECTORS, [time, width]],
       how:
         `Look up each id’s row in a table; times √d_model = √${width} = ` +
         `${glassformer.show(Math.sqrt(width), 1)}; ` +
@@ -110,7 +119,8 @@
   }
 
   /** A sublayer with its addition and its norm: before it (pre) or with the addition (post). */
-  function residual({ d_model: width, norm }, { time, of }, box, place) {
+  function residual(model, { time }, box, place) {
+    const { d_model: width, norm } = model;
     const shape = [time, width];
     const adding = [
       ["x, past the box", shape],
@@ -124,8 +134,8 @@
         ? [
             {
               kind: "norm",
-              takes: [[of, shape]],
-              gives: ["normed", shape],
+              takes: [[below(model, place.sublayer), shape]],
+              gives: [NORMED, shape],
               how: `Layer norm: ${normed}`,
               parameters,
             },
@@ -133,7 +143,7 @@
             {
               kind: "add",
               takes: adding,
-              gives: ["the sum", shape],
+              gives: [summed(model), shape],
               how: `x + ${box.kind}(norm(x)): what came in, plus what was made of it.`,
             },
           ]
@@ -142,7 +152,7 @@
             {
               kind: "add & norm",
               takes: adding,
-              gives: ["the sum, normed", shape],
+              gives: [summed(model), shape],
               how: `x + ${box.kind}(x). Then layer norm: ${normed}`,
               parameters,
             },
@@ -151,22 +161,24 @@
   }
 
   /** Layers that norm what they are given leave their last sum to one more norm. */
-  function lastNorm({ d_model: width, norm }, { time }) {
-    if (norm !== "pre") return [];
+  function lastNorm(model, { time }) {
+    if (model.norm !== "pre") return [];
+    const width = model.d_model;
     const shape = [time, width];
     return [
       {
         kind: "norm",
-        takes: [["what the last layer gives", shape]],
-        gives: ["normed", shape],
+        takes: [[summed(model), shape]],
+        gives: [NORMED, shape],
         how: "Layer norm once more, for nothing else norms the sums of the last layer.",
         parameters: [[2, width]],
       },
     ];
   }
 
-  function selfAttention(model, { time, of }, { kind, weights }) {
+  function selfAttention(model, { time }, { kind, weights }) {
     const { d_model: width } = model;
+    const of = taken(model, 0);
     return {
       kind,
       takes: [[of, [time, width]]],
@@ -181,8 +193,9 @@
     };
   }
 
-  function crossAttention(model, { time, of }, source) {
+  function crossAttention(model, { time }, source) {
     const { d_model: width } = model;
+    const of = taken(model, 1);
     return {
       kind: "cross-attention",
       takes: [
@@ -231,10 +244,11 @@
     ];
   }
 
-  function feedForward({ d_model: width, d_ff: inner }, { time, of }) {
+  function feedForward(model, { time }, sublayer) {
+    const { d_model: width, d_ff: inner } = model;
     return {
       kind: "feed-forward",
-      takes: [[of, [time, width]]],
+      takes: [[taken(model, sublayer), [time, width]]],
       gives: ["each by itself", [time, width]],
       how:
         `max(0, x W₁ + b₁) W₂ + b₂: widen each vector to ${show(inner)} numbers, keep what is positive, ` +
