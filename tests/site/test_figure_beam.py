@@ -142,12 +142,14 @@ def test_arrow_keys_lead_from_node_to_node_and_tell_what_may_come_next(page, fig
     figure.get_by_role("button", name="Il −0.69, step 1, number 1, followed").click()
     following = [row.split() for row in figure.locator(".next tbody tr").all_inner_texts()]
     assert following == [["▁fait", "0.600", "−1.20"], ["▁a", "0.400", "−1.61"]]
+    assert figure.locator(".node[aria-pressed=true] [lang]").inner_text() == "▁Il"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     pressed = figure.locator(".node[aria-pressed=true]")
     assert pressed.get_attribute("aria-label") == "■ end −1.31, step 2, number 2, complete"
     assert pressed.evaluate("node => node === document.activeElement")
-    assert figure.locator(".path").inner_text().split("\n")[-1] == "−1.20 − 0.11 = −1.31"
+    assert pressed.inner_text().split("\n") == ["■ end", "−1.31"]
+    assert figure.locator(".path").inner_text().split("\n")[-1] == "−1.204 − 0.105 = −1.309"
     assert figure.locator(".next").inner_text() == "Complete: set aside, and ranked below."
 
 
@@ -176,6 +178,44 @@ def test_a_sentence_of_the_readers_own_is_searched(page, with_translator, files)
         field.fill(text)
         page.keyboard.press("Enter")
         message.filter(has_text=answer).wait_for()
+
+
+def test_what_is_cut_off_is_not_ranked(page, with_translator, files):
+    model, tokenizer, _ = files
+    figure, limit = with_translator, 4
+    page.evaluate(
+        """maxLength => {
+          const search = glassformer.searchModel;
+          glassformer.searchModel = (model, ids, options) => search(model, ids, { ...options, maxLength });
+        }""",
+        limit,
+    )
+    source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
+    options = {"max_length": limit, "beam_size": 4, "num_best": 4, "length_penalty": "none"}
+    (theirs,) = beam_search(model, source_ids, **MARKS, **options)
+    num_ended = sum(one.ended for one in theirs)
+    assert 0 < num_ended < 4
+    figure.get_by_label("or your own").fill(SENTENCES[1])
+    figure.get_by_role("button", name="Load the translator (7.5 MB)").click()
+    limited = f"{4 - num_ended} of them were cut off at {limit} tokens, the most that this search writes"
+    figure.locator(".summary", has_text=limited).wait_for()
+    assert figure.locator(".ranking .place").all_inner_texts() == [
+        *map(str, range(1, num_ended + 1)),
+        *[""] * (4 - num_ended),
+    ]
+    assert figure.locator(".ranking .cut .why").all_inner_texts() == [f"cut off at {limit} tokens"] * (
+        4 - num_ended
+    )
+    assert figure.locator(".node.cut").count() == 4 - num_ended
+
+
+def test_three_sentences_of_the_readers_own_stay_in_the_list(figure, with_translator):
+    field, chosen = figure.get_by_label("or your own"), figure.get_by_label("sentence")
+    for text in ("I.", "t.", "s.", "d."):
+        field.fill(text)
+        figure.locator(".ask button").click()
+        figure.locator("option", has_text=text).wait_for(state="attached")
+    assert chosen.locator("option").all_inner_texts() == [SENTENCES[0], "t.", "s.", "d."]
 
 
 def test_a_notebook_says_in_words_that_the_translator_is_not_there(figure):

@@ -62,7 +62,7 @@ def live_beam(searches: Mapping[str, Continuations]) -> LiveFigure:
             ("translation", "log-probability", "tokens", *DIVISORS),
             _rows(searches[first]),
         ),
-        heights=(61, 78.9),
+        heights=(61.3, 81.3),
     )
 
 

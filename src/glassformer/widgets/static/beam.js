@@ -1,6 +1,7 @@
 // Beam search, step by step: how the tree grows, what is kept, what is dropped, and how what was found is ranked.
 (function (glassformer) {
   const END = "<end>";
+  const MOST_OWN = 3; // sentences of the reader's that stay in the list
   const COUNTS = ["None", "One", "Two", "Three", "Four"];
 
   const number = (value) => glassformer.show(value, 2);
@@ -30,6 +31,7 @@
     const { GREEDY } = glassformer.beamTree;
     const sources = new Map(Object.entries(searches).map(([sentence, pairs]) => [sentence, recorded(pairs)]));
     const state = { sentence: [...sources.keys()][0], beamSize: 4, penalty: "none", step: 5, picked: null };
+    const own = []; // the reader's sentences, the oldest first
     let source;
     let steps;
     let found;
@@ -145,9 +147,10 @@
     function search() {
       const step = state.step === numSteps() ? Infinity : state.step;
       source = sources.get(state.sentence);
-      const { continuations, spell } = source;
-      ({ steps, found } = glassformer.beamNumbers({ continuations, beamSize: state.beamSize }));
-      greedy = glassformer.beamNumbers({ continuations, beamSize: 1 }).steps.map(([likeliest]) => likeliest);
+      const { continuations, spell, hasEnded } = source;
+      const run = (beamSize) => glassformer.beamNumbers({ continuations, beamSize, hasEnded });
+      ({ steps, found } = run(state.beamSize));
+      greedy = run(1).steps.map(([likeliest]) => likeliest);
       tree.build({ steps, greedy, spell });
       set(time.input, { max: numSteps() });
       goTo(step);
@@ -158,13 +161,22 @@
       time.input.dispatchEvent(new Event("input"));
     }
 
-    /** Take in a sentence of the reader's. */
-    function add(text, own) {
-      if (!sources.has(text)) sentence.input.append(element("option", { value: text }, text));
-      sources.set(text, own);
+    /** Take in a sentence of the reader's, and what is known of it. */
+    function add(text, known) {
+      if (!sources.has(text)) {
+        sentence.input.append(element("option", { value: text }, text));
+        own.push(text);
+      }
+      sources.set(text, known);
+      if (own.length > MOST_OWN) forget(own.shift());
       sentence.input.value = state.sentence = text;
       search();
       goTo(Infinity);
+    }
+
+    function forget(text) {
+      sources.delete(text);
+      [...sentence.input.options].find(({ value }) => value === text).remove();
     }
 
     // ---- Drawing ----
@@ -226,26 +238,35 @@
     function describe(ranked) {
       const beamsOf = plural(state.beamSize, "beam");
       if (state.step >= steps.length) {
-        const [best] = ranked;
-        const penalty =
-          state.penalty === "none" ? "Without a penalty" : `With the penalty “${state.penalty}”`;
-        return (
-          `${penalty}, “${source.write(best.tokens)}” is the best of ${beamsOf}, score ${number(best.score)}; ` +
-          `greedy decoding’s translation ${placeOfGreedy(ranked)}.`
-        );
+        return `${describeBest(ranked, beamsOf)}; greedy decoding’s translation ${placeOfGreedy(ranked)}.`;
       }
       const step = steps[state.step - 1];
       const going = step.filter(({ fate }) => fate === "followed");
       const leads = `“${source.write(going[0].tokens)}” leads with ${number(going[0].logProbability)}`;
-      const ended = ranked.length ? `, ${ranked.length} complete` : "";
+      const numEnded = ranked.filter((each) => each.ended).length;
+      const ended = numEnded ? `, ${numEnded} complete` : "";
       return `Step ${state.step}: ${going.length} of ${beamsOf} followed${ended}; ${leads}; ${greedySoFar(step)}.`;
     }
 
+    function describeBest(ranked, beamsOf) {
+      const [best] = ranked;
+      const cut = ranked.filter((each) => !each.ended);
+      const limit = `cut off at ${cut[0]?.tokens.length} tokens, the most that this search writes`;
+      if (!best.ended) return `None of ${beamsOf} has ended: all were ${limit}`;
+      const penalty =
+        state.penalty === "none" ? "Without a penalty" : `With the penalty “${state.penalty}”`;
+      const text = source.write(best.tokens);
+      const first = `${penalty}, “${text}” is the best of ${beamsOf}, score ${number(best.score)}`;
+      if (!cut.length) return first;
+      return `${first}; ${cut.length} of them ${cut.length === 1 ? "was" : "were"} ${limit}`;
+    }
+
     function placeOfGreedy(ranked) {
-      const whole = greedy.at(-1).tokens.join("\n");
-      const place = ranked.findIndex(({ tokens }) => tokens.join("\n") === whole);
-      if (place < 0) return `is not among them, log-probability ${number(greedy.at(-1).logProbability)}`;
-      return `is number ${place + 1}`;
+      const { tokens: path, logProbability, fate } = greedy.at(-1);
+      if (fate === "cut") return "was cut off, too";
+      const place = ranked.findIndex(({ tokens }) => tokens.join("\n") === path.join("\n"));
+      if (place >= 0) return `is number ${place + 1}`;
+      return `“${source.write(path)}” is not among them, log-probability ${number(logProbability)}`;
     }
 
     function greedySoFar(step) {

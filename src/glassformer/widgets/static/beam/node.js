@@ -16,13 +16,12 @@
       const siblings = source.continuations(tokens.slice(0, -1));
       const last = siblings.find(({ token }) => token === tokens.at(-1)).logProbability;
       const length = `${tokens.length} token${tokens.length === 1 ? "" : "s"}`;
-      const sum = `${number(logProbability - last)} − ${number(-last)} = ${number(logProbability)}`;
       path.replaceChildren(
         element("p", { class: "words", lang: "fr" }, source.write(tokens) || "…"),
         element("p", { class: "sum" }, `log-probability after ${length}:`),
-        element("p", { class: "sum" }, sum),
+        element("p", { class: "sum" }, addition(logProbability - last, logProbability)),
       );
-      next.replaceChildren(element("caption", {}, captionOf(node, source)));
+      next.replaceChildren(element("caption", {}, captionOf(node)));
       if (fate !== "followed") return;
       const following = source.continuations(tokens).slice(0, NUM_SHOWN);
       const rows = following.map(({ token, logProbability: added }) =>
@@ -31,12 +30,18 @@
       next.append(head(), element("tbody", {}, ...rows));
     }
 
-    function captionOf({ fate, tokens }, source) {
+    /** What was there and what the last token adds; as printed, the numbers add up. */
+    function addition(before, total) {
+      const [from, to] = [before, total].map((value) => Math.round(1000 * value) / 1000);
+      const [start, added, sum] = [from, from - to, to].map((value) => glassformer.show(value, 3));
+      return `${start} − ${added} = ${sum}`;
+    }
+
+    function captionOf({ fate, tokens }) {
       if (fate === "followed") return "What may come next";
       if (fate === "dropped") return "Dropped here: likelier ones took all places.";
-      return source.hasEnded(tokens)
-        ? "Complete: set aside, and ranked below."
-        : "Cut: it has become too long.";
+      if (fate === "complete") return "Complete: set aside, and ranked below.";
+      return `Cut off at ${tokens.length} tokens, the most that this search writes; not ranked.`;
     }
 
     function head() {

@@ -10,9 +10,10 @@
   /**
    * Follow the likeliest few beginnings side by side. Returned are `steps`, of each the likeliest
    * continuations, `{ tokens, logProbability, column, parent, fate }`, where `column` is the rank, `parent`
-   * the column of what is continued, and the fate "followed", "complete" or "dropped"; and what was `found`.
+   * the column of what is continued, and the fate "followed", "complete", "cut" (neither followed nor ended)
+   * or "dropped"; and what was `found`.
    */
-  glassformer.beamNumbers = function ({ continuations, beamSize }) {
+  glassformer.beamNumbers = function ({ continuations, beamSize, hasEnded = () => true }) {
     const [steps, found] = [[], []];
     let beams = [{ tokens: [], logProbability: 0, column: 0 }];
     while (beams.length) {
@@ -27,11 +28,12 @@
       const step = grown.slice(0, NUM_FOLLOWING);
       const room = beamSize - found.length;
       step.forEach((each, column) => {
-        const goesOn = continuations(each.tokens) ? "followed" : "complete";
-        Object.assign(each, { column, fate: column < room ? goesOn : "dropped" });
+        const stopped = hasEnded(each.tokens) ? "complete" : "cut";
+        const kept = continuations(each.tokens) ? "followed" : stopped;
+        Object.assign(each, { column, fate: column < room ? kept : "dropped" });
       });
       steps.push(step);
-      found.push(...step.filter(({ fate }) => fate === "complete"));
+      found.push(...step.filter(({ fate }) => fate === "complete" || fate === "cut"));
       beams = step.filter(({ fate }) => fate === "followed");
     }
     return { steps, found };

@@ -5,7 +5,7 @@
   const GREEDY = -1; // its column
   const NODE_SHARE = 0.68; // of the height of a row; the lines have the rest
 
-  const number = (value) => glassformer.show(value, 2);
+  const number = (value) => glassformer.show(value, value > -100 ? 2 : 1); // what a narrow node has room for
 
   /** Make the drawing. `onPick` hears of a node that the reader picks: `{ row, column }`. */
   glassformer.beamTree = function ({ onPick, onWiden }) {
@@ -61,12 +61,12 @@
     }
 
     function node({ tokens, logProbability, fate }, row, column, spell) {
-      const word = spell(tokens.at(-1))
-        .replace(/^▁(?=.)/, "")
-        .replace("<end>", "■ end");
+      const [, mark, word] = spell(tokens.at(-1))
+        .replace("<end>", "■ end")
+        .match(/^(▁?)(.*)$/s);
       const total = number(logProbability);
       const place = column === GREEDY ? "greedy" : `number ${column + 1}`;
-      const label = `${word} ${total}, step ${row + 1}, ${place}, ${fate}`;
+      const label = `${word || mark} ${total}, step ${row + 1}, ${place}, ${fate}`;
       const button = element(
         "button",
         {
@@ -76,7 +76,7 @@
           "--column": column,
           "data-column": column,
         },
-        element("span", { lang: "fr" }, word),
+        element("span", { lang: "fr" }, element("span", { class: "new-word" }, mark), word),
         element("span", { class: "total" }, total),
       );
       button.addEventListener("click", () => onPick({ row, column }));
