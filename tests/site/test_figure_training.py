@@ -1,5 +1,7 @@
 """The replay's numbers are those of the maps it was given, and it moves by keyboard and by itself."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -59,28 +61,30 @@ def test_maps_and_their_largest_weights_are_those_of_the_package(page, figure_sc
 def test_the_keyboard_moves_through_the_run_and_the_summary_says_so(page, show):
     figure = show()
     figure.get_by_label("step", exact=True).focus()
-    page.keyboard.press("End")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
     sentence = (
-        "Step 20 of 1,000: loss 4.25, BLEU 12.5; since step 10, 1 of 2 translations changed. "
-        f"Layer 1, head 0: largest weights {largest(1, 1, 0):.2f} on average."
+        "Step 20 of 1,000: training loss 4.25, BLEU 12.5; since step 10, 1 of 2 translations changed. "
+        f"Layer 2, head 0: largest weights {largest(1, 1, 0):.2f} on average."
     )
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     assert figure.locator(".french > [lang]").all_inner_texts() == ["Je Je.", "Il Je."]
     assert figure.locator("[lang] > mark").all_inner_texts() == ["Il"]
-    assert figure.locator(".plot output").all_inner_texts() == ["4.25", "0.00030", "12.5"]
+    assert figure.locator(".plot output").all_inner_texts() == ["4.25", "4.00", "0.00030", "12.5"]
+    page.keyboard.press("ArrowLeft")  # where nothing was validated
+    assert figure.locator(".plot output").all_inner_texts() == ["6.00", "–", "0.00010", "0.0"]
 
 
 def test_a_head_is_picked_by_arrow_keys_and_its_numbers_are_shown(page, show):
     figure = show()
-    figure.get_by_role("button", name="layer 1, head 0").focus()
+    figure.get_by_role("button", name="layer 2, head 0").focus()
     for key in ("ArrowUp", "ArrowRight", "ArrowUp"):  # the last leads nowhere
         page.keyboard.press(key)
-    assert figure.locator(".head:focus[aria-pressed=true]").inner_text() == f"{largest(0, 0, 1):.2f}"
+    assert figure.locator(".head:focus[aria-pressed=true]").inner_text() == f"{largest(2, 0, 1):.2f}"
     assert figure.locator(".map .number").all_inner_texts() == [
-        f"{number:.2f}" for number in (*MAPS[0, 0, 1].round(3).max(axis=-1), largest(0, 0, 1))
+        f"{number:.2f}" for number in (*MAPS[2, 0, 1].round(3).max(axis=-1), largest(2, 0, 1))
     ]
-    assert "Layer 0, head 1: largest weights" in figure.locator(".summary").inner_text()
+    assert "Layer 1, head 1: largest weights" in figure.locator(".summary").inner_text()
 
 
 def test_it_plays_to_the_end_and_stops_there(page, show):
@@ -92,16 +96,40 @@ def test_it_plays_to_the_end_and_stops_there(page, show):
     page.clock.run_for(10_000)
     assert play.inner_text() == "Play"
     assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "1,000"
-    assert figure.locator(".summary").inner_text().startswith("Step 1,000 of 1,000: loss 2.00, BLEU 31.0")
+    assert (
+        figure.locator(".summary")
+        .inner_text()
+        .startswith("Step 1,000 of 1,000: training loss 2.00, BLEU 31.0")
+    )
 
 
 def test_it_goes_one_by_one_where_motion_is_not_wanted(page, show):
     page.emulate_media(reduced_motion="reduce")
     page.clock.install()
     figure = show()
-    figure.get_by_role("button", name="Next").click()
-    page.clock.run_for(10_000)
-    assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "20"
+    step = figure.get_by_label("step", exact=True)
+    for reached in ("10", "20"):  # from the end, where it opens, on to the beginning
+        figure.get_by_role("button", name="Next").click()
+        page.clock.run_for(10_000)
+        assert step.get_attribute("aria-valuetext") == reached
+
+
+def test_it_opens_at_the_end_so_that_nothing_answers_the_question_before_it_is_asked(show):
+    figure = show()
+    assert figure.locator(".french > [lang]").all_inner_texts() == ["Je dors.", "Il était fatigué."]
+    assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "1,000"
+
+
+def test_labels_of_an_axis_do_not_touch_and_its_upper_end_is_round(page, show):
+    page.set_viewport_size({"width": 320, "height": 800})
+    figure = show(steps=[10, 20, 1400], bleu=[0.0, 12.5, 31.2])
+    labels = """ticks => [...ticks.children].filter((tick) => getComputedStyle(tick).visibility === "visible")
+        .map((tick) => tick.getBoundingClientRect()).map(({ left, right }) => [left, right])"""
+    for ticks in figure.locator(".ticks").all():
+        places = ticks.evaluate(labels)
+        assert len(places) >= 2
+        assert all(right + 5 < left for (_, right), (left, _) in pairwise(places))
+    assert figure.locator(".plot.bleu .top").inner_text() == "40"
 
 
 def test_the_question_is_asked_only_of_a_run_that_answers_it(show):

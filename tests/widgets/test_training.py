@@ -41,6 +41,11 @@ def test_each_checkpoint_has_the_last_numbers_of_the_log_up_to_its_step(given):
     assert [(each["loss"], each["rate"]) for each in checkpoints] == [(6.0, 1e-4), (4.25, 3e-4), (2.0, 2e-4)]
 
 
+def test_a_checkpoint_has_the_loss_of_the_validation_only_where_that_was_measured(given):
+    checkpoints = data_of(live_training(**given))["checkpoints"]
+    assert [each["validationLoss"] for each in checkpoints] == [None, 4.0, 2.5]
+
+
 def test_words_are_marked_that_the_checkpoint_before_did_not_say(given):
     checkpoints = data_of(live_training(**given))["checkpoints"]
     assert [each["changed"] for each in checkpoints] == [[[], []], [[1], [0, 2]], [[1], [1, 2]]]

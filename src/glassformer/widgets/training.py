@@ -35,13 +35,13 @@ def live_training(
 
     Args:
         sentences: what is translated at each checkpoint; the maps are of the last.
-        references: a person's translation of each.
+        references: our own translation of each.
         learned: whether the run learned from the sentence.
         steps: at which steps the checkpoints were written, rising.
         bleu: the score of the validation sentences at each checkpoint.
         translations: what came out at each checkpoint, one for each sentence.
         training: ``step``, ``loss`` and ``learning_rate`` of the log, from the first checkpoint or before.
-        validation: ``step`` and ``loss`` of the validation sentences.
+        validation: ``step`` and ``loss`` of the validation sentences, not for each checkpoint.
         source_tokens: the last sentence in tokens, its end among them.
         target_tokens: the tokens that are written, the end among them, the same at all checkpoints.
         maps: the weights of cross-attention, between 0 and 1.
@@ -63,12 +63,14 @@ def live_training(
     require_shape((len(steps), *maps.shape[1:3], len(target_tokens), len(source_tokens)), maps=maps)
     if not (maps.min() >= 0 and maps.max() <= 1):
         raise ValueError(f"maps must lie between 0 and 1, got {maps.min():g} to {maps.max():g}")
+    validated = dict(zip(validation["step"], validation["loss"], strict=True))
     logged = np.searchsorted(training["step"], steps, side="right") - 1
     checkpoints: list[dict[str, Any]] = [
         {
             "step": step,
             "bleu": bleu[place],
             "loss": training["loss"][logged[place]],
+            "validationLoss": validated.get(step),
             "rate": training["learning_rate"][logged[place]],
             "translations": [_shorten(text) for text in translations[place]],
             "changed": [

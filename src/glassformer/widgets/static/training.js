@@ -11,7 +11,7 @@
     const last = checkpoints.length - 1;
     const lastStep = checkpoints[last].step;
     const numbers = checkpoints.map(({ maps }) => glassformer.trainingNumbers({ ...data, maps }));
-    const state = { place: 0, layer: data.numLayers - 1, head: 0 };
+    const state = { place: last, layer: data.numLayers - 1, head: 0 };
     const changed = (change) => {
       Object.assign(state, change);
       draw();
@@ -22,7 +22,7 @@
       min: 0,
       max: last,
       step: 1,
-      value: 0,
+      value: last,
       show: (place) => grouped(checkpoints[place].step),
       onInput: (place) => {
         player.stop();
@@ -52,8 +52,8 @@
         element(
           "p",
           { class: "note" },
-          "Where each head of the decoder looks in the last sentence while it is given the translation of step " +
-            `${grouped(lastStep)}. Below each map: its largest weights, on average. Pick a head.`,
+          "Cross-attention: where each head looks in the last sentence. The same French tokens are given at all " +
+            `steps, those of step ${grouped(lastStep)}. Below each map: its largest weights, on average. Pick a head.`,
         ),
         heads.whole,
         large.whole,
@@ -70,7 +70,7 @@
         question: `What does it write for these sentences after ${grouped(first.step)} of ${grouped(lastStep)} steps?`,
         answers: ["Pieces of words", "The same for all", "Their main words, out of order"],
         right: 1,
-        because: `“${said}” each time, whatever the English says. Play on, and see when that ends.`,
+        because: `“${said}” each time, whatever the English says. Play it, and see when that ends.`,
       });
       return [asked];
     }
@@ -108,17 +108,17 @@
       return { button, stop };
     }
 
-    /** A sentence, what the translator makes of it, and what a person does. */
+    /** A sentence, what the translator makes of it, and what we do. */
     function makeTranslation(sentence, number) {
       const french = element("p", { lang: "fr" });
       const known = data.learned[number] ? " (in the training)" : " (never seen)";
-      const person = element("span", { lang: "fr" }, data.references[number]);
+      const reference = element("span", { lang: "fr" }, data.references[number]);
       const whole = element(
         "div",
         { class: "sentence" },
         element("p", { class: "note" }, element("span", { lang: "en" }, sentence), known),
         element("div", { class: "french" }, roomFor(number), french),
-        element("p", { class: "note" }, "a person: ", person),
+        element("p", { class: "note" }, "ours: ", reference),
       );
 
       function draw({ translations, changed }) {
@@ -156,8 +156,8 @@
       const since = before && `since step ${grouped(before.step)}`;
       const others = before ? `; ${since}, ${number} of ${translations.length} translations changed` : "";
       return (
-        `Step ${grouped(step)} of ${grouped(lastStep)}: loss ${show(loss)}, BLEU ${bleu.toFixed(1)}${others}. ` +
-        `Layer ${state.layer}, head ${state.head}: largest weights ${show(mean)} on average.`
+        `Step ${grouped(step)} of ${grouped(lastStep)}: training loss ${show(loss)}, BLEU ${bleu.toFixed(1)}${others}. ` +
+        `Layer ${state.layer + 1}, head ${state.head}: largest weights ${show(mean)} on average.`
       );
     }
 

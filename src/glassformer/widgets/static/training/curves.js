@@ -27,6 +27,19 @@
     return { at, ticks: [...powers, last] };
   }
 
+  const roundUp = (number) => (number > 10 ? 10 * Math.ceil(number / 10) : Math.ceil(number));
+
+  /** Hide each tick that would touch the one on its right; the last always stays. */
+  function thinOut(ticks) {
+    let free = Infinity;
+    for (const tick of [...ticks].reverse()) {
+      const { left, right } = tick.getBoundingClientRect();
+      const fits = right + 6 <= free;
+      tick.style.visibility = fits ? "" : "hidden";
+      if (fits) free = left;
+    }
+  }
+
   /** `what` is written beside the title, and lit on the first of the curves. */
   function makePlot(across, title, what, curves) {
     const { element, set } = glassformer;
@@ -34,7 +47,7 @@
     const kinds = Object.keys(curves);
     const all = Object.values(curves).flatMap((points) => points.map(([, number]) => number));
     const low = what === "loss" ? Math.floor(Math.min(...all)) : 0;
-    const high = Math.max(...all) >= 1 ? Math.ceil(Math.max(...all)) : Math.max(...all, 1e-5);
+    const high = Math.max(...all) >= 1 ? roundUp(Math.max(...all)) : Math.max(...all, 1e-5);
     const at = ([step, number]) => `${across.at(step)} ${(100 * (high - number)) / (high - low)}`;
     const path = (kind, d) => element("path", { class: kind, d });
     const joined = (points) => points.map((each, place) => `${place ? "L" : "M"}${at(each)}`).join("");
@@ -42,7 +55,7 @@
 
     const rule = path("rule", "");
     const point = path(`point ${kinds[0]}`, "");
-    const value = element("output");
+    const values = kinds.map(() => element("output"));
     const drawing = element(
       "svg",
       { viewBox: "0 0 100 100", preserveAspectRatio: "none" },
@@ -52,14 +65,17 @@
       path("dots", what === "loss" ? dotted(curves.validation) : ""),
       point,
     );
-    const legend = kinds.length > 1 ? kinds.map((kind) => element("span", { class: kind }, kind)) : [];
+    const legend =
+      kinds.length > 1
+        ? kinds.map((kind, place) => element("span", { class: kind }, `${kind} `, values[place]))
+        : values;
     const ticks = across.ticks.map((step) =>
       element("span", { "--at": across.at(step) }, step.toLocaleString("en")),
     );
     const panel = element(
       "div",
       { class: `plot ${what}` },
-      element("p", {}, `${title} `, value, ...legend),
+      element("p", {}, `${title} `, ...legend),
       element(
         "div",
         { class: "frame", "aria-hidden": "true" },
@@ -69,9 +85,13 @@
         element("div", { class: "ticks" }, ...ticks),
       ),
     );
+    new ResizeObserver(() => thinOut(ticks)).observe(drawing);
 
     function draw(checkpoint) {
-      value.textContent = write(checkpoint[what]);
+      const shown = [checkpoint[what], checkpoint.validationLoss];
+      values.forEach((value, place) => {
+        value.textContent = shown[place] === null ? "–" : write(shown[place]);
+      });
       set(rule, { d: `M${across.at(checkpoint.step)} 0V100` });
       set(point, { d: dotted([[checkpoint.step, checkpoint[what]]]) });
     }

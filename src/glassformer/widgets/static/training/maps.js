@@ -32,8 +32,8 @@
       whole.append(
         element(
           "div",
-          { class: "layer", role: "group", "aria-label": `layer ${layer}` },
-          element("p", { class: "note" }, `layer ${layer}`),
+          { class: "layer", role: "group", "aria-label": `layer ${layer + 1}` },
+          element("p", { class: "note" }, `layer ${layer + 1}`),
           ...heads.map(({ button }) => button),
         ),
       ),
@@ -62,7 +62,7 @@
       small.forEach((heads, row) =>
         heads.forEach((each, column) =>
           drawSmall(each, numbers[row][column], {
-            name: `layer ${row}, head ${column}`,
+            name: `layer ${row + 1}, head ${column}`,
             isPicked: row === layer && column === head,
           }),
         ),
@@ -104,7 +104,7 @@
           number(most[written]),
         ),
       );
-      const title = `layer ${layer}, head ${place}: from what it writes to what it reads`;
+      const title = `layer ${layer + 1}, head ${place}: from what it writes to what it reads`;
       whole.replaceChildren(
         element("caption", {}, title),
         element("thead", {}, head),
