@@ -1,5 +1,7 @@
 """The front page shows a recording at once, and computes the same numbers once the translator is loaded."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,10 @@ def test_the_arrow_keys_pick_a_french_token_and_the_summary_says_where_it_looked
             page.keyboard.press(key)
         row = WEIGHTS[place]
         words = [bare(RECORDED["target"])[place], bare(RECORDED["source"])[row.argmax()]]
-        sentence = f"To write “{words[0]}”, it looked most at “{words[1]}”: {row.max():.2f} of its attention."
+        sentence = (
+            f"To write “{words[0]}”, it looked most at “{words[1]}”: {row.max():.2f}, "
+            "the mean of all 18 cross-attention heads."
+        )
         assert hero.locator(".summary").inner_text() == sentence
         assert french.locator(":focus").inner_text() == words[0]
         assert weights_of(hero) == [f"{weight:.2f}" if weight >= 0.015 else "" for weight in row]
@@ -92,10 +97,17 @@ def test_the_front_page_computes_what_was_recorded(page, served):
         field.fill(sentence)
         field.press("Enter")
         message.filter(has_text=words).wait_for()
+    field.fill("No, " * 13)
+    field.press("Enter")
+    message.filter(has_text="Cut off: this picture holds 40 French tokens").wait_for()
+    assert french.count() == 40
+    boxes = [token.bounding_box() for token in french.all()]
+    assert all(after["y"] >= before["y"] + before["height"] for before, after in itertools.pairwise(boxes))
     field.fill(RECORDED["english"])
     field.press("Enter")
     message.filter(has_text="Translated in this page").wait_for()
     assert french.all_text_contents() == bare(RECORDED["target"])
+    assert figure.locator(".stacked").count() == 0
     strengths = """token => [...document.querySelectorAll("[lang=en] > .token")].map(
       (token) => Number(token.style.getPropertyValue("--strength")))"""
     for place in (0, 10):

@@ -21,18 +21,26 @@ ENGLISH = "The animal didn't cross the street because it was too tired."
 
 
 def record(translator, english):
-    """A translation, its tokens, and its cross-attention in the mean over all heads, in four digits."""
+    """A translation, its tokens, its cross-attention in the mean over all heads, and two probabilities.
+
+    They are those of *elle* and *il* where *elle* was written; all numbers have four digits.
+    """
     (french,) = translator.translate([english])
     source, target = translator.tokenizer.encode([english, french])
     source_ids, target_ids = [*source, END_ID], [START_ID, *target, END_ID]
     with record_attention(translator.model) as weights_of, torch.no_grad():
-        translator.model(torch.tensor([source_ids]), torch.tensor([target_ids[:-1]]))
+        logits = translator.model(torch.tensor([source_ids]), torch.tensor([target_ids[:-1]]))
     heads = torch.cat([weights[0] for name, weights in weights_of.items() if "cross" in name])
+    pieces = [translator.tokenizer.piece(id) for id in target_ids[1:]]
+    at_elle = logits[0, pieces.index("▁elle")].softmax(-1)
+    pronouns = translator.tokenizer.encode(["elle", "il"])
     return {
         "english": english,
         "french": french,
         "source": [translator.tokenizer.piece(id) for id in source_ids],
-        "target": [translator.tokenizer.piece(id) for id in target_ids[1:]],
+        "target": pieces,
+        "probabilities": [round(float(at_elle[id]), 4) for (id,) in pronouns],
+        "heads": len(heads),
         "weights": [[round(weight, 4) for weight in row] for row in heads.mean(0).tolist()],
     }
 
@@ -44,8 +52,21 @@ def today():
 
 def test_the_recording_is_what_the_shipped_translator_does_today(today):
     stored = dict(hero.RECORDED)
-    np.testing.assert_allclose(stored.pop("weights"), today.pop("weights"), atol=2e-4)
-    assert stored == today
+    given = dict(today)
+    for name in ("weights", "probabilities"):
+        np.testing.assert_allclose(stored.pop(name), given.pop(name), atol=2e-4)
+    assert stored == given
+
+
+def test_the_front_page_says_how_likely_it_found_elle_and_il(today):
+    elle, il = today["probabilities"]
+    front = (Path(__file__).parents[2] / "intro.md").read_text(encoding="utf-8")
+    assert f"It found *elle* a little likelier ({elle:.2f} against {il:.2f})" in front
+
+
+def test_elle_looked_hardly_at_either_english_noun():
+    elle = hero.RECORDED["weights"][hero.RECORDED["target"].index("▁elle")]
+    assert all(elle[hero.RECORDED["source"].index(noun)] < 0.01 for noun in ("▁animal", "▁street"))
 
 
 def test_each_token_shares_out_one_attention():
@@ -66,7 +87,8 @@ def test_the_figure_starts_from_the_recording(monkeypatch):
     html = live_hero()._repr_html_()
     data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
     assert data["sentence"] == ENGLISH
-    assert data["recorded"] == {name: hero.RECORDED[name] for name in ("source", "target", "weights")}
+    recorded = ("source", "target", "weights", "heads")
+    assert data["recorded"] == {name: hero.RECORDED[name] for name in recorded}
     assert data["recorded"]["target"][data["picked"]] == "▁elle"
 
 

@@ -13,7 +13,7 @@ def live_hero() -> LiveFigure:
 
     The recording is that of the shipped translator: ``tests/widgets/test_hero.py`` makes it and compares it.
     """
-    translation = {name: RECORDED[name] for name in ("source", "target", "weights")}
+    translation = {name: RECORDED[name] for name in ("source", "target", "weights", "heads")}
     return LiveFigure(
         "hero",
         label="A sentence, its translation, and where the translator looked",
@@ -26,20 +26,19 @@ def live_hero() -> LiveFigure:
             "page": "translator.html",
         },
         heights=(25.6, 43.4),
-        table=_table(**RECORDED),
+        table=_table(),
     )
 
 
-def _table(
-    english: str, french: str, source: list[str], target: list[str], weights: list[list[float]]
-) -> Table:
-    most = [max(zip(row, source, strict=True)) for row in weights]
+def _table() -> Table:
+    most = [max(zip(row, RECORDED["source"], strict=True)) for row in RECORDED["weights"]]
     rows = [
         (_bare(token), _bare(looked_at), f"{weight:.2f}")
-        for token, (weight, looked_at) in zip(target, most, strict=True)
+        for token, (weight, looked_at) in zip(RECORDED["target"], most, strict=True)
     ]
     return Table(
-        f"“{english}” becomes “{french}”. Where each French token looked most, in the mean over all heads",
+        f"“{RECORDED['english']}” becomes “{RECORDED['french']}”. Where each French token looked most, in "
+        f"the mean over all {RECORDED['heads']} heads of cross-attention",
         ("French", "English", "weight"),
         rows,
     )

@@ -23,7 +23,7 @@ def live_translate() -> LiveFigure:
         "translate",
         label="A translator in this page",
         data={"examples": list(EXAMPLES), "model": MODEL, "megabytes": 7.5},
-        heights=(25.5, 40.8),
+        heights=(27.6, 41.8),
         table=Table(
             "What the shipped translator makes of five sentences (beam of 4)",
             ("English", "French"),

@@ -4,13 +4,14 @@
 
   /** How much each token of a translation looked at each of its source: the mean over all heads. */
   glassformer.meanCrossAttention = (maps) => {
-    const heads = Object.entries(maps).flatMap(([name, heads]) =>
-      name.endsWith("cross_attention") ? heads : [],
-    );
+    const heads = crossAttention(maps);
     const mean = (query, key) =>
       glassformer.numbers.sum(heads.map((head) => head[query][key])) / heads.length;
     return heads[0].map((row, query) => Array.from(row, (_, key) => mean(query, key)));
   };
+
+  const crossAttention = (maps) =>
+    Object.entries(maps).flatMap(([name, heads]) => (name.endsWith("cross_attention") ? heads : []));
 
   function start(stage, { sentence, picked, recorded, model, megabytes, page }) {
     const { element } = glassformer;
@@ -39,7 +40,7 @@
     );
     const row = element("div", { class: "ask" }, message, go);
     stage.append(form, row, bar, picture.whole, ...parts, element("p", { class: "more" }, link));
-    message.textContent = "A recording. Pick a French word.";
+    message.textContent = "A recording. Pick a French word or piece.";
     show(recorded, picked);
 
     function show(translation, place) {
@@ -54,8 +55,11 @@
         translator ??= await load();
         message.textContent = "Translating …";
         await glassformer.breathe();
-        show(await run(field.value), 0);
-        message.textContent = "Translated in this page. Pick a French word.";
+        const translation = await run(field.value);
+        show(translation, 0);
+        message.textContent = translation.ended
+          ? "Translated in this page. Pick a French word or piece."
+          : `Cut off: this picture holds ${MOST_TOKENS} French tokens, and the translation is longer.`;
       } catch (error) {
         message.textContent = error.message;
       } finally {
@@ -89,14 +93,15 @@
         beamSize: 4,
         maxLength: MOST_TOKENS,
       });
-      const [{ ids }] = await glassformer.finishGently(search);
+      const [{ ids, ended }] = await glassformer.finishGently(search);
       const { maps } = await glassformer.finishGently(
         glassformer.inspecting(translator.model, sourceIds, ids),
       );
       const [source, target] = [sourceIds, ids].map((each) =>
         each.map((id) => translator.tokenizer.piece(id)),
       );
-      return { source, target, weights: glassformer.meanCrossAttention(maps) };
+      const heads = crossAttention(maps).length;
+      return { source, target, ended, heads, weights: glassformer.meanCrossAttention(maps) };
     }
   }
 

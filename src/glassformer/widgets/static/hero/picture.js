@@ -27,7 +27,7 @@
     set(gradient, { id: "glass-thread", gradientUnits: "userSpaceOnUse" });
     gradient.append(stop(0, "var(--key)"), stop(1, "var(--query)"));
     french.addEventListener("keydown", onKey);
-    new ResizeObserver(drawThreads).observe(whole);
+    new ResizeObserver(arrange).observe(whole);
     let shown = { source: [], target: [], weights: [] };
     let picked = 0;
     return { whole, show, describe };
@@ -49,6 +49,20 @@
       });
       picked = place;
       light(picked);
+      arrange();
+    }
+
+    /** Stack the tokens in two columns where there is no room for each sentence on one line. */
+    function arrange() {
+      whole.classList.remove("stacked");
+      const isNarrow = getComputedStyle(whole).getPropertyValue("--narrow") === "1";
+      whole.classList.toggle("stacked", isNarrow || [english, french].some(isBroken));
+      drawThreads();
+    }
+
+    function isBroken(row) {
+      const [first, last] = [row.firstChild, row.lastChild].map((child) => child?.getBoundingClientRect());
+      return first !== undefined && last.top >= first.bottom;
     }
 
     function chip(tag, piece, before) {
@@ -125,7 +139,8 @@
       const weights = shown.weights[picked];
       const best = weights.indexOf(Math.max(...weights));
       const [asking, asked] = [shown.target[picked], shown.source[best]].map(bare);
-      return `To write “${asking}”, it looked most at “${asked}”: ${glassformer.show(weights[best], 2)} of its attention.`;
+      const most = glassformer.show(weights[best], 2);
+      return `To write “${asking}”, it looked most at “${asked}”: ${most}, the mean of all ${shown.heads} cross-attention heads.`;
     }
   };
 

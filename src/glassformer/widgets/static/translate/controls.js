@@ -35,7 +35,7 @@
   page.makeControls = ({ state, onAsk, onChange }) => {
     const { element } = glassformer;
     const temperature = glassformer.slider({
-      label: "temperature",
+      label: "temperature (only by chance)",
       min: 0,
       max: 2,
       step: 0.1,

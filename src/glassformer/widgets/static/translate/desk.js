@@ -96,7 +96,7 @@
       const keys = asked === "english" ? source : ["<start>", ...target.slice(0, -1)];
       const queries = asks === "english" ? source : target;
       const isOff = page.isOff(state, name, head);
-      const title = `layer ${layer}, head ${head}${isOff ? ": off" : ""}`;
+      const title = `layer ${layer + 1}, head ${head}${isOff ? ": off" : ""}`;
       rows.english.draw(source, weights);
       rows.french.draw(target, weights.slice(0, places.french + 1));
       small.draw();
@@ -108,7 +108,7 @@
     function describe({ weights, keys, query, isOff }) {
       const best = weights.indexOf(Math.max(...weights));
       const did = page.KINDS[state.kind].asks === "english" ? "read" : "wrote";
-      const where = `head ${state.head} of layer ${state.layer}`;
+      const where = `head ${state.head} of layer ${state.layer + 1}`;
       const look = `looked most at “${page.bare(keys[best])}”, ${page.show(weights[best])}`;
       const end = isOff ? "; but it is off, and handed on nothing" : "";
       return `When it ${did} “${page.bare(query)}”, ${where} ${look}${end}.`;

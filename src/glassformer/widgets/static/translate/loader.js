@@ -24,9 +24,11 @@
 
     async function fill(find) {
       bar.value = 0;
+      bar.hidden = false;
       if (!(await load(async () => find()))) return;
-      bar.value = bar.max;
+      bar.hidden = true;
       button.textContent = "Load the shipped translator again";
+      button.className = "again";
     }
   };
 

@@ -17,7 +17,7 @@
       });
       const layers = Array.from({ length: heads.length / numHeads }, (_, layer) => {
         const inside = heads.slice(layer * numHeads, (layer + 1) * numHeads).map((head) => head.whole);
-        const label = `layer ${layer}`;
+        const label = `layer ${layer + 1}`;
         const group = { class: "layer", role: "group", "aria-label": label };
         return element("div", group, element("p", {}, label), ...inside);
       });
@@ -25,7 +25,7 @@
     }
 
     function makeHead(name, layer, head) {
-      const label = `layer ${layer}, head ${head}`;
+      const label = `layer ${layer + 1}, head ${head}`;
       const canvas = element("canvas", { "aria-hidden": "true" });
       const button = element("button", { type: "button", "aria-label": label }, canvas);
       button.addEventListener("click", () => {
