@@ -64,14 +64,3 @@ def figure_script(page):
                 page.add_script_tag(path=STATIC / file)
 
     return load
-
-
-@pytest.fixture
-def opened(page, served):
-    """Open a page of the website."""
-
-    def open_page(name):
-        page.goto(f"{served}/{name}.html")
-        return page
-
-    return open_page
