@@ -77,8 +77,8 @@ unit: .venv/installed ## Test the package and the notebooks' form, with shapes c
 notebooks: .venv/installed ## Run every notebook as a strict test, two ways
 	OMP_NUM_THREADS=1 $(NBVAL)
 	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ATEN_CPU_CAPABILITY=default $(NBVAL)
-# The last chapters take longest and start first, so that neither worker is left waiting.
-NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 2 --dist loadfile -q $(LAST_FIRST)
+# Three workers for two cores, since each waits for its kernel; the last chapters take longest and start first.
+NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
 LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests

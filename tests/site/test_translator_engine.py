@@ -471,7 +471,7 @@ def assert_same_hypotheses(found, wanted):
 
 @pytest.mark.parametrize("options", SEARCHES, ids=str)
 def test_beam_search_finds_what_python_finds(engine, translator, pairs, options):
-    rows = [source for source, _ in pairs[: 60 if options == {"num_best": 4} else 10]]
+    rows = [source for source, _ in pairs[: 200 if options == {"num_best": 4} else 10]]
     wanted = beam_search(translator.model, stack(rows), **MARKS, **options)
     assert_same_hypotheses(search(engine, rows, **options), wanted)
 
