@@ -6,7 +6,7 @@ import pytest
 from glassformer import __version__
 from glassformer.cli import export, main
 
-COMMANDS = ("train", "translate", "evaluate", "average", "export")
+COMMANDS = ("train", "translate", "evaluate", "average", "export", "check")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,8 @@ The floors of the house, from the ground up; each imports only from those below 
    ``decoding`` (from logits to sentences), ``metrics`` (how good these are)
 4. ``translator`` (a model with its tokenizer: sentences in, sentences out; one is in ``shipped``)
 5. ``training`` (what a model is asked, how it is corrected, and what it came to)
-6. ``exercises`` (checks that name the slip), ``cli`` (the program ``glassformer``)
+6. ``exercises`` (checks that name the slip), ``quizzes`` (questions whose wrong answers are explained)
+7. ``cli`` (the program ``glassformer``)
 """
 
 __version__ = "0.1.0"

@@ -1,16 +1,27 @@
+import itertools
+
 import numpy as np
 import pytest
 import torch
 
-from glassformer.exercises.checking import Slip
-from glassformer.exercises.epochs import COMBINATIONS, epoch_with, run_epoch
+from glassformer.exercises.epochs import ASKING, LEARNING, epoch_with, name_slips, run_epoch
+from glassformer.exercises.slips import Slip
 
 
-def test_no_two_slips_look_alike():
-    seen = [np.append(weights, loss) for weights, loss in (run_epoch(epoch_with(*s)) for s in COMBINATIONS)]
-    for place, one in enumerate(seen):
-        for other in seen[:place]:
-            assert np.abs(one - other).max() > 1e-3
+@pytest.mark.parametrize("seed", [0, 5])
+def test_no_two_slips_look_alike(seed):
+    learned = [run_epoch(epoch_with(*slips), seed)[0] for slips in LEARNING]
+    asked = [run_epoch(epoch_with(*slips), seed)[1] for slips in ASKING]
+    for one, other in itertools.combinations(learned, 2):
+        assert np.abs(one - other).max() > 1e-3
+    for one, other in itertools.combinations(asked, 2):
+        assert abs(one - other) > 1e-3
+
+
+def test_slips_that_come_together_are_all_named():
+    slips = ("adds", "dropout", "means")
+    assert name_slips(*run_epoch(epoch_with(*slips), 3), 3) == slips
+    assert name_slips(*run_epoch(lambda *_: 7.0, 3), 3) is None
 
 
 def test_every_run_starts_from_the_same_weights_and_leaves_chance_as_it_was():
@@ -21,6 +32,10 @@ def test_every_run_starts_from_the_same_weights_and_leaves_chance_as_it_was():
     assert np.array_equal(once, again)
     assert loss == same_loss
     assert torch.equal(torch.randn(5), expected)
+
+
+def test_another_seed_draws_another_model():
+    assert not np.allclose(run_epoch(epoch_with(), 0)[0], run_epoch(epoch_with(), 1)[0])
 
 
 def test_a_loss_that_is_no_number_is_a_slip():

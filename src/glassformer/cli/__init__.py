@@ -1,4 +1,4 @@
-"""The command ``glassformer``: train, translate, evaluate, average, export."""
+"""The command ``glassformer``: train, translate, evaluate, average, export, check."""
 
 import argparse
 import os
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from glassformer import __version__
-from glassformer.cli import average, evaluate, export, train, translate
+from glassformer.cli import average, check, evaluate, export, train, translate
 
 _EPILOG = """\
 a first hour with it:
@@ -49,14 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="glassformer",
-        description="Train translators, and translate with them.",
+        description="Train translators, translate with them, and judge answers to the book's exercises.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"glassformer {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    for command in (train, translate, evaluate, average, export):
+    for command in (train, translate, evaluate, average, export, check):
         summary = command.__doc__.splitlines()[0] if command.__doc__ else ""
         name = command.__name__.rpartition(".")[2]
         subparser = commands.add_parser(

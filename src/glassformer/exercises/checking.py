@@ -1,65 +1,112 @@
-"""What all checks share: an attempt not begun is greeted, a right one praised, a wrong one told its slip."""
+"""What all checks share: an attempt is judged, and a right, a wrong, or an unwritten one is told so."""
 
-import copy
+import contextlib
 import functools
+import inspect
+import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-
-class Slip(AssertionError):  # noqa: N818 (a slip is no error of the program)
-    """An attempt is wrong, and the message says how."""
-
-    def _render_traceback_(self) -> list[str]:
-        """Show a learner the message alone, not the inside of the check."""
-        return [f"✘ {self}"]
+from glassformer.exercises.slips import NotBegunError, Slip, Stopped
+from glassformer.exercises.watching import retellings, watched
 
 
-class _NotBegunError(Exception):
-    """An attempt still holds the dots it was handed out with."""
+@dataclass(frozen=True)
+class Verdict:
+    """What there is to say to an attempt.
 
-
-def check(judge: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Turn a judge, which raises `Slip` for a wrong attempt, into the check of an exercise.
-
-    An attempt that is ``...``, or a function that still returns None, is not begun: nothing is raised.
-    A function is watched while it is judged: that it runs, and that it leaves its arguments alone.
+    Attributes:
+        exercise: its name, in words.
+        state: whether the attempt is right, wrong, or not begun.
+        slip: what is wrong, and where to look again.
     """
-    name = judge.__name__.removeprefix("check_").replace("_", " ")
 
-    @functools.wraps(judge)
-    def run(attempt: Any) -> None:
+    exercise: str
+    state: Literal["right", "wrong", "not begun"]
+    slip: Slip | None = None
+
+    def __str__(self) -> str:
+        if self.state == "wrong":
+            return f"✘ {self.exercise}: {self.slip}"
+        if self.state == "right":
+            return f"✔ {self.exercise}: right."
+        return f"◦ {self.exercise}: nothing to check yet. Write your answer and run the cell again."
+
+
+class Check:
+    """The check of an exercise: call it with an attempt to be told, or ask it for a `Verdict`.
+
+    An attempt that is ``...``, or a function with nothing in it, is not begun: nothing is raised. A function
+    is watched while it is judged: that it runs, and that it leaves its arguments alone.
+
+    Attributes:
+        name: of what the learner defines.
+        see: the section of the chapter that explains it.
+    """
+
+    def __init__(self, judge: Callable[..., None], see: str) -> None:
+        functools.update_wrapper(self, judge)
+        self.name = judge.__name__.removeprefix("check_")
+        self.see = see
+        self._judge = judge
+        self._draws = len(inspect.signature(judge).parameters) > 1
+
+    def __call__(self, attempt: Any, seed: int = 0) -> None:
+        """Print that the attempt is right, or not begun.
+
+        Raises:
+            Slip: it is wrong.
+        """
+        verdict = self.judge(attempt, seed)
+        if verdict.slip:
+            raise verdict.slip
+        print(verdict)
+
+    def judge(self, attempt: Any, seed: int = 0) -> Verdict:
+        """Judge an attempt on the cases that this seed draws."""
+        exercise = self.name.replace("_", " ")
         try:
             if attempt is None or attempt is ...:
-                raise _NotBegunError
-            judge(_watched(attempt) if callable(attempt) else attempt)
-        except _NotBegunError:
-            print(f"◦ {name}: nothing to check yet. Write your answer and run the cell again.")
-        else:
-            print(f"✔ {name}: right.")
+                raise NotBegunError
+            self._try(attempt, seed)
+        except NotBegunError:
+            return Verdict(exercise, "not begun")
+        except Slip as slip:
+            slip.exercise = exercise
+            slip.see = slip.see or self.see
+            return Verdict(exercise, "wrong", slip)
+        return Verdict(exercise, "right")
 
-    return run
+    def _try(self, attempt: Any, seed: int) -> None:
+        """Judge a function that stops on arrays on tensors, too: whoever writes with torch expects them."""
+        if not callable(attempt):
+            return self._judge_once(attempt, seed)
+        stops: list[Stopped] = []
+        for retell in retellings():
+            try:
+                with warnings.catch_warnings(action="ignore") if stops else contextlib.nullcontext():
+                    return self._judge_once(watched(attempt, retell), seed)
+            except Stopped as stopped:
+                stops.append(stopped)
+        raise next((stopped for stopped in stops if "Tensor" not in stopped.message), stops[0])
 
-
-def _watched(attempt: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
-        before = copy.deepcopy((args, kwargs))
+    def _judge_once(self, attempt: Any, seed: int) -> None:
+        drawn = (np.random.default_rng(seed),) if self._draws else ()
         try:
-            answer = attempt(*args, **kwargs)
-        except NotImplementedError:
-            raise _NotBegunError from None
-        except Exception as error:
-            raise Slip(f"your function stopped with {type(error).__name__}: {error}") from error
-        if answer is None or answer is ...:
-            raise _NotBegunError
-        if not all(map(_same, (*before[0], *before[1].values()), (*args, *kwargs.values()))):
-            raise Slip("your function changed its input: work on a copy, the caller still needs the original")
-        return answer
-
-    return run
+            self._judge(attempt, *drawn)
+        except (TypeError, ValueError, IndexError, AttributeError) as error:
+            raise Slip(f"your answer is of another kind than the one asked for: {error}") from error
 
 
-def _same(before: Any, after: Any) -> bool:
-    before, after = np.asarray(before), np.asarray(after)
-    return bool(np.array_equal(before, after, equal_nan=before.dtype.kind in "fc"))
+def check(see: str) -> Callable[[Callable[..., None]], Check]:
+    """Turn a judge, which raises `Slip` for a wrong attempt, into the check of an exercise.
+
+    The judge takes the attempt and, where its cases are drawn by chance, the generator that draws them.
+
+    Args:
+        see: the section of the chapter where to look again, unless a slip names another one.
+    """
+    return lambda judge: Check(judge, see)

@@ -1,22 +1,23 @@
 """Checks for the exercises on decoding."""
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
 from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.judging import Answer, compare, compare_number, sample
 from glassformer.reference.softmax import log_softmax, softmax
 
-_RNG = np.random.default_rng(11)
 _PAD, _END = 0, 2
 
 
-@check
-def check_greedy_step(attempt: Answer) -> None:
+@check(see="A tree of sentences")
+def check_greedy_step(attempt: Answer, rng: Generator) -> None:
     """Judge ``greedy_step(logits, ended)``: the next id of each sentence, 0 for those that have ended."""
 
     def right(logits: Array, ended: Array) -> Array:
@@ -37,75 +38,24 @@ def check_greedy_step(attempt: Answer) -> None:
                 lambda x, ended: np.where(ended, _PAD, x.max(axis=-1))
             ),
             "it takes the least likely word": lambda x, ended: np.where(ended, _PAD, x.argmin(axis=-1)),
+            "the likeliest word of all sentences together: each sentence has its own": (
+                lambda x, ended: np.where(ended, _PAD, x.argmax() % x.shape[1])
+            ),
+            "a row for each sentence came back, with its words: wanted is one id a sentence": (
+                lambda x, ended: x * ~ended[:, None]
+            ),
             "it chooses a sentence for each word: words are the last axis": lambda x, ended: x.argmax(axis=0),
         },
         [
-            (np.array([[0.1, 0.2, 0.3, 2.0, 1.0]]), np.array([False])),
-            (_RNG.standard_normal((5, 7)) + 3 * np.eye(7)[[3, 6, 4, 5, 3]], np.arange(5) % 3 == 1),
+            (np.array([[0.3, 0.1, 0.2, 1.5]]), np.array([False])),
+            (np.array([[0.3, 0.1, 0.2, 1.5]]), np.array([True])),
+            (sample(rng, 2, 4) + 5 * np.eye(4)[[3, 1]], np.array([False, True])),
+            (sample(rng, 5, 7) + 5 * np.eye(7)[[3, 6, 4, 5, 3]], np.arange(5) % 3 == 1),
         ],
     )
 
 
-@check
-def check_next_probabilities(attempt: Answer) -> None:
-    """Judge ``next_probabilities(logits, temperature, top_p)``: what the next word is drawn by."""
-
-    def cut(probabilities: Array, kept: Array) -> Array:
-        left = np.where(kept, probabilities, 0)
-        return left / left.sum()
-
-    def up_to(probabilities: Array) -> Array:
-        """How much the words above each have together."""
-        order = np.argsort(-probabilities)
-        before = np.empty_like(probabilities)
-        before[order] = probabilities[order].cumsum() - probabilities[order]
-        return before
-
-    def at(temperature: float | int, top_p: float | int, logits: Array) -> Array:
-        heated = softmax(logits / temperature)
-        return cut(heated, up_to(heated) < top_p)
-
-    def excluding(logits: Array, temperature: float | int, top_p: float | int) -> Array:
-        heated = softmax(logits / temperature)
-        return cut(heated, up_to(heated) + heated <= top_p)
-
-    def each_above(logits: Array, temperature: float | int, top_p: float | int) -> Array:
-        heated = softmax(logits / temperature)
-        return cut(heated, heated >= top_p)
-
-    def cold_set(logits: Array, temperature: float | int, top_p: float | int) -> Array:
-        return cut(softmax(logits / temperature), up_to(softmax(logits)) < top_p)
-
-    def not_shared(logits: Array, temperature: float | int, top_p: float | int) -> Array:
-        heated = softmax(logits / temperature)
-        return np.where(up_to(heated) < top_p, heated, 0)
-
-    compare(
-        attempt,
-        lambda x, t, p: at(t, p, x),
-        {
-            "the word that takes the sum across top_p is left out: it belongs to the set": excluding,
-            "top_p bounds what the words have together, not what each has": each_above,
-            "what is left does not sum to one: divide by its sum": not_shared,
-            "the set is taken before the temperature: heat first, then cut": cold_set,
-            "multiplied by the temperature: logits are divided by it": lambda x, t, p: at(1 / t, p, x),
-            "the temperature has no say": lambda x, t, p: at(1, p, x),
-            "top_p has no say: all words can still be drawn": lambda x, t, p: at(t, 1, x),
-            "the temperature divides logits, before the softmax; after it, dividing changes nothing": (
-                lambda x, t, p: cut(softmax(x), up_to(softmax(x) / t) < p)
-            ),
-        },
-        [
-            (np.log(np.array([0.4, 0.3, 0.2, 0.1])), 1.0, 0.65),
-            (np.log(np.array([0.05, 0.15, 0.5, 0.3])), 2.0, 0.7),
-            (_RNG.standard_normal(11), 0.5, 0.8),
-            (_RNG.standard_normal(13), 3.0, 0.9),
-            (np.log(np.array([0.1, 0.4, 0.3, 0.2])), 1.0, 0.25),
-        ],
-    )
-
-
-@check
+@check(see="Keep what was computed")
 def check_cache_savings(attempt: Any) -> None:
     """Judge how many of the vectors projected while 6 layers write 30 tokens a cache would have spared."""
     compare_number(
@@ -127,8 +77,8 @@ def check_cache_savings(attempt: Any) -> None:
     )
 
 
-@check
-def check_scores(attempt: Answer) -> None:
+@check(see="Longer is less likely")
+def check_scores(attempt: Answer, rng: Generator) -> None:
     """Judge ``scores(log_probabilities, lengths, alpha)``, what hypotheses are ranked by."""
 
     def divided_by(penalty: Any) -> Answer:
@@ -148,6 +98,12 @@ def check_scores(attempt: Answer) -> None:
             "the power is taken of the 5 + n alone: divide by 6 before": divided_by(
                 lambda n, a: (5 + n) ** a / 6
             ),
+            "5 is added to the length and to nothing else: divide by 6": divided_by(
+                lambda n, a: (5 + n) ** a
+            ),
+            "the 5 is missing: (n / 6) ** alpha would hardly hold a short hypothesis back": divided_by(
+                lambda n, a: (n / 6) ** a
+            ),
             "alpha is an exponent, not a factor": divided_by(lambda n, a: a * (5 + n) / 6),
             "alpha has no say": divided_by(lambda n, a: (5 + n) / 6),
             "multiplied: log-probabilities are negative, so a long one must be divided to rise": (
@@ -159,63 +115,97 @@ def check_scores(attempt: Answer) -> None:
         },
         [
             (np.array([-3.0]), np.array([7]), 1.5),
+            (-np.abs(sample(rng, 2)), np.array([1, 4]), 0.5),
             (np.array([-2.0, -2.4, -9.0]), np.array([2, 8, 30]), 0.6),
         ],
     )
 
 
-@check
-def check_beam_step(attempt: Answer) -> None:
-    """Judge ``beam_step(ids, totals, log_probs, beam_size, num_ended)``: what is followed from here on."""
+@check(see="By chance")
+def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
+    """Judge ``next_probabilities(logits, temperature, top_p)``: what the next word is drawn by."""
 
-    def extend(added: Array, ids: Array, count: int) -> tuple[Array, Array]:
-        order = np.argsort(-added, axis=None, kind="stable")[: max(count, 0)]
-        parents, tokens = np.divmod(order, added.shape[1])
-        return np.concatenate([ids[parents], tokens[:, None]], axis=1), added.ravel()[order]
+    def before(probabilities: Array) -> Array:
+        """How much the words above each have together."""
+        order = np.argsort(-probabilities)
+        sums = np.empty_like(probabilities)
+        sums[order] = probabilities[order].cumsum() - probabilities[order]
+        return sums
 
-    def right(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
-        return extend(totals[:, None] + log_probs, ids, size - ended)
+    def reaching(each: Array, top_p: float) -> Array:
+        return before(each) < top_p
 
-    def one_each(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
-        own = log_probs == log_probs.max(axis=1, keepdims=True)
-        room = min(size - ended, len(ids))
-        return extend(np.where(own, totals[:, None] + log_probs, -np.inf), ids, room)
+    def rarest(each: Array, top_p: float) -> Array:
+        order = np.argsort(each)
+        sums = np.empty_like(each)
+        sums[order] = each[order].cumsum() - each[order]
+        return sums < top_p
 
-    def never_ends(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
-        goes_on = np.where(np.arange(log_probs.shape[1]) == _END, -np.inf, log_probs)
-        return right(ids, totals, goes_on, size, ended)
+    def cut(probabilities: Array, kept: Array, share: bool = True) -> Array:
+        left = np.where(kept, probabilities, 0)
+        return left / left.sum() if share else left
 
+    def drawn(
+        heat: Callable[[Array, float], Array] = lambda x, t: softmax(x / t),
+        keep: Callable[[Array, float], Array] = reaching,
+        share: bool = True,
+    ) -> Answer:
+        return lambda logits, temperature, top_p: cut(
+            heated := heat(logits, temperature), keep(heated, top_p), share
+        )
+
+    def cold_set(logits: Array, temperature: float | int, top_p: float | int) -> Array:
+        return cut(softmax(logits / temperature), reaching(softmax(logits), top_p))
+
+    bugs: dict[str, dict[str, Any]] = {
+        "the temperature divides logits, before the softmax; after it, it sharpens nothing": {
+            "heat": lambda x, t: softmax(x) / t
+        },
+        "the word that takes the sum across top_p is left out: it belongs to the set": {
+            "keep": lambda each, top_p: before(each) + each <= top_p
+        },
+        "what is left does not sum to one: divide by its sum": {"share": False},
+    }
+    some = [names for number in (1, 2, 3) for names in itertools.combinations(bugs, number)]
     compare(
         attempt,
-        right,
+        drawn(),
         {
-            "hypotheses that have ended are forgotten: each takes a place of the beam": (
-                lambda i, t, p, size, ended: right(i, t, p, size, 0)
+            **{
+                "; ".join(names): drawn(**{k: v for name in names for k, v in bugs[name].items()})
+                for names in some
+            },
+            "top_p bounds what the words have together, not what each has": drawn(
+                keep=lambda each, top_p: each >= top_p
             ),
-            "log-probabilities are multiplied: probabilities multiply, their logarithms add": (
-                lambda i, t, p, size, ended: extend(t[:, None] * p, i, size - ended)
+            "the set is taken before the temperature: heat first, then cut": cold_set,
+            "multiplied by the temperature: logits are divided by it": drawn(lambda x, t: softmax(x * t)),
+            "the temperature has no say": drawn(lambda x, t: softmax(x)),
+            "top_p has no say: all words can still be drawn": drawn(keep=lambda each, top_p: each >= 0),
+            "the probabilities come sorted: each belongs at the place of its word": (
+                lambda x, t, p: -np.sort(-drawn()(x, t, p))
             ),
-            "the best of each beam: let all continuations compete, one beam may have several": one_each,
-            "only the last token counts: add what the beam had before": (
-                lambda i, t, p, size, ended: extend(0 * t[:, None] + p, i, size - ended)
+            "added up in the order of the words: begin with the likeliest": drawn(
+                keep=lambda each, top_p: each.cumsum() - each < top_p
             ),
-            "the end is thrown away: it is a token like any other": never_ends,
-            "these are the worst": (
-                lambda i, t, p, size, ended: (
-                    (worst := extend(-(t[:, None] + p), i, size - ended))[0],
-                    -worst[1],
-                )
+            "what is kept was found in sorted order, but the words are not sorted: bring it back": drawn(
+                keep=lambda each, top_p: before(np.sort(each)[::-1]) < top_p
             ),
-            "probabilities are added, not their logarithms": (
-                lambda i, t, p, size, ended: extend(np.exp(t)[:, None] + np.exp(p), i, size - ended)
-            ),
+            "the least likely words are kept: the set is that of the likeliest": drawn(keep=rarest),
         },
-        _BEAM_CASES,
+        [
+            (np.log(np.array([0.3, 0.7])), 1.0, 0.5),
+            (np.log(np.array([0.4, 0.3, 0.2, 0.1])), 1.0, 0.65),
+            (np.log(np.array([0.05, 0.15, 0.5, 0.3])), 2.0, 0.7),
+            (sample(rng, 5), 0.5, 0.8),
+            (sample(rng, 13), 3.0, 0.9),
+            (np.log(np.array([0.1, 0.4, 0.3, 0.2])), 1.0, 0.25),
+        ],
     )
 
 
-@check
-def check_clipped_precision(attempt: Answer) -> None:
+@check(see="One translation, many scores")
+def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
     """Judge ``clipped_precision(translation, reference, n)``: the n-grams that the reference has."""
 
     def grams(words: Sequence[str], n: int) -> Counter:
@@ -245,6 +235,9 @@ def check_clipped_precision(attempt: Answer) -> None:
         right,
         {
             "not clipped: an n-gram counts at most as often as the reference has it": unclipped,
+            "the counts of the reference alone: count what both have, the smaller of the two": (
+                lambda t, r, n: sum(grams(r, n)[gram] for gram in grams(t, n)) / grams(t, n).total()
+            ),
             "each n-gram counts once: count how often it comes in both, and take the smaller": as_sets,
             "divided by the n-grams of the reference: that is recall": recall,
             "n-grams may stand anywhere in the reference, not only at the same place": in_place,
@@ -258,31 +251,94 @@ def check_clipped_precision(attempt: Answer) -> None:
                 lambda t, r, n: (grams(t, n) & grams(r, n)).total()
             ),
         },
-        [(translation.split(), reference.split(), n) for translation, reference, n in _PRECISION_CASES],
+        [
+            (translation.split(), reference.split(), n)
+            for translation, reference, n in (
+                ("le chat", "le chien", 1),
+                ("le le", "le chat", 1),
+                ("le chat", "le le chat", 1),
+                ("le le le le", "le chat dort", 1),
+                ("le chat le chien", "le chien et le chat", 1),
+                ("le chat le chat dort", "le chat dort", 2),
+                ("il dort et il dort bien et il dort", "et il dort et il dort bien", 2),
+                ("dort le chat noir ce soir", "le chat noir dort ici ce soir là", 3),
+                (" ".join(rng.choice(["il", "dort", "bien"], 8)), "il dort bien et il dort", 2),
+            )
+        ],
     )
 
 
-_BEAM_CASES = [
-    (np.array([[4]]), np.array([-0.5]), np.log(np.array([[0.05, 0.05, 0.2, 0.3, 0.4]])), 2, 0),
-    (
-        np.array([[4, 3], [3, 4]]),
-        np.array([-0.4, -2.5]),
-        np.log(np.array([[0.05, 0.05, 0.3, 0.35, 0.25], [0.02, 0.02, 0.9, 0.03, 0.03]])),
-        3,
-        1,
-    ),
-    (
-        np.array([[4, 3, 4], [3, 4, 3], [3, 3, 3]]),
-        np.array([-1.0, -1.2, -2.9]),
-        log_softmax(2 * _RNG.standard_normal((3, 7))),
-        5,
-        2,
-    ),
-]
-_PRECISION_CASES = [
-    ("le le le le", "le chat dort", 1),
-    ("le chat le chien", "le chien et le chat", 1),
-    ("le chat le chat dort", "le chat dort", 2),
-    ("il dort et il dort bien et il dort", "et il dort et il dort bien", 2),
-    ("dort le chat noir ce soir", "le chat noir dort ici ce soir là", 3),
-]
+@check(see="Several ways at once")
+def check_beam_step(attempt: Answer, rng: Generator) -> None:
+    """Judge ``beam_step(ids, totals, log_probs, beam_size, num_ended)``: what is followed from here on."""
+
+    def extend(added: Array, ids: Array, count: int) -> tuple[Array, Array]:
+        order = np.argsort(-added, axis=None, kind="stable")[: max(count, 0)]
+        parents, tokens = np.divmod(order, added.shape[1])
+        return np.concatenate([ids[parents], tokens[:, None]], axis=1), added.ravel()[order]
+
+    def right(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
+        return extend(totals[:, None] + log_probs, ids, size - ended)
+
+    def one_each(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
+        own = log_probs == log_probs.max(axis=1, keepdims=True)
+        room = min(size - ended, len(ids))
+        return extend(np.where(own, totals[:, None] + log_probs, -np.inf), ids, room)
+
+    def never_ends(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
+        goes_on = np.where(np.arange(log_probs.shape[1]) == _END, -np.inf, log_probs)
+        return right(ids, totals, goes_on, size, ended)
+
+    def unparented(ids: Array, *given: Any) -> tuple[Array, Array]:
+        longer, totals = right(ids, *given)
+        return np.column_stack([np.resize(ids, (len(longer), ids.shape[1])), longer[:, -1]]), totals
+
+    compare(
+        attempt,
+        right,
+        {
+            "hypotheses that have ended are forgotten: each takes a place of the beam": (
+                lambda i, t, p, size, ended: right(i, t, p, size, 0)
+            ),
+            "log-probabilities are multiplied: probabilities multiply, their logarithms add": (
+                lambda i, t, p, size, ended: extend(t[:, None] * p, i, size - ended)
+            ),
+            "the best of each beam: let all continuations compete, one beam may have several": one_each,
+            "only the last token counts: add what the beam had before": (
+                lambda i, t, p, size, ended: extend(0 * t[:, None] + p, i, size - ended)
+            ),
+            "the right ones, but the likeliest comes last": (
+                lambda *given: tuple(part[::-1] for part in right(*given))
+            ),
+            "the right tokens after the wrong beginnings: each goes on from the row that it was found in": (
+                unparented
+            ),
+            "the end is thrown away: it is a token like any other": never_ends,
+            "these are the worst": (
+                lambda i, t, p, size, ended: (
+                    (worst := extend(-(t[:, None] + p), i, size - ended))[0],
+                    -worst[1],
+                )
+            ),
+            "probabilities are added, not their logarithms": (
+                lambda i, t, p, size, ended: extend(np.exp(t)[:, None] + np.exp(p), i, size - ended)
+            ),
+        },
+        [
+            (np.array([[4]]), np.array([-0.5]), np.log([[0.05, 0.05, 0.2, 0.3, 0.4]]).round(2), 3, 0),
+            (
+                np.array([[4, 3], [3, 4]]),
+                np.array([-0.4, -2.5]),
+                np.log([[0.05, 0.05, 0.3, 0.35, 0.25], [0.02, 0.02, 0.9, 0.03, 0.03]]).round(2),
+                3,
+                1,
+            ),
+            (
+                np.array([[4, 3, 4], [3, 4, 3], [3, 3, 3]]),
+                np.array([-1.0, -1.2, -2.9]),
+                log_softmax(sample(rng, 3, 7)),
+                5,
+                2,
+            ),
+        ],
+    )

@@ -6,19 +6,22 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from torch import Tensor, nn
+from numpy.random import Generator
+from torch import Tensor
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.checking import check
+from glassformer.exercises.judging import Answer, compare, compare_number, sample
+from glassformer.exercises.pool import Pool
+from glassformer.exercises.slips import Slip
+from glassformer.reference.softmax import softmax
 
-_RNG = np.random.default_rng(12)
 
-
-@check
-def check_looked_at(attempt: Answer) -> None:
+@check(see="Maps second")
+def check_looked_at(attempt: Answer, rng: Generator) -> None:
     """Judge ``looked_at(weights)``: the key with the largest weight, mean over heads, of each query."""
-    cases = [(np.array([[[0.4, 0.6]], [[0.9, 0.1]]]),)]
-    cases += [(_RNG.dirichlet(np.full(5, 0.4), (heads, 7)),) for heads in (2, 3)]
+    cases = [(np.array([[[0.4, 0.6]]]),), (np.array([[[0.4, 0.6]], [[0.9, 0.1]]]),)]
+    cases += [(np.array([[[0.6, 0.4, 0.0]], [[0.05, 0.4, 0.55]]]),)]
+    cases += [(softmax(3 * sample(rng, *shape)).round(2),) for shape in ((2, 2, 2), (2, 3, 4), (3, 7, 5))]
 
     def vote(weights: Array) -> Array:
         choices = weights.argmax(-1)
@@ -28,6 +31,7 @@ def check_looked_at(attempt: Answer) -> None:
         attempt,
         lambda weights: weights.mean(0).argmax(-1),
         {
+            "averaged over the queries: the heads are the first axis": lambda w: w.mean(1).argmax(-1),
             "read down the columns: a row is a query, and its largest weight stands in one of the columns": (
                 lambda weights: weights.mean(0).argmax(0)
             ),
@@ -36,6 +40,8 @@ def check_looked_at(attempt: Answer) -> None:
                 lambda weights: weights.max(0).argmax(-1)
             ),
             "the heads voted: wanted is the largest of their mean weights": vote,
+            "counted from 1: the first key has the number 0": lambda weights: weights.mean(0).argmax(-1) + 1,
+            "this is the least weight: wanted is the largest": lambda weights: weights.mean(0).argmin(-1),
             "only the first head was read": lambda weights: weights[0].argmax(-1),
             "these are the weights: wanted is where they stand": lambda weights: weights.mean(0).max(-1),
         },
@@ -43,8 +49,8 @@ def check_looked_at(attempt: Answer) -> None:
     )
 
 
-@check
-def check_without_head(attempt: Answer) -> None:
+@check(see="What is a head worth?")
+def check_without_head(attempt: Answer, rng: Generator) -> None:
     """Judge ``without_head(attended, output_weight, head)``: the output with one head switched off."""
 
     def output(attended: Array, output_weight: Array) -> Array:
@@ -66,6 +72,11 @@ def check_without_head(attempt: Answer) -> None:
         scale = len(attended) / max(len(attended) - 1, 1)
         return scale * switched_off(attended, output_weight, head)
 
+    def interleaved(attended: Array, output_weight: Array, head: int) -> Array:
+        return output(attended, output_weight) - (
+            attended[head] @ output_weight[head :: len(attended)][: attended.shape[-1]]
+        )
+
     compare(
         attempt,
         switched_off,
@@ -76,27 +87,57 @@ def check_without_head(attempt: Answer) -> None:
             ),
             "a position is switched off, not a head: the heads are the first axis": by_time,
             "the mean of all heads in its place: that asks another question, here it hands on zeros": by_mean,
+            "counted from 1: the head before it is switched off": (
+                lambda a, w, head: switched_off(a, w, (head - 1) % len(a))
+            ),
+            "not joined in the order of the heads: a row of the input to W_O has head after head": (
+                lambda a, w, head: (a * ~_is(head, a)).reshape(a.shape[1], -1) @ w
+            ),
+            "its numbers are taken out of the rows of another head: each head has d_k rows of W_O": (
+                interleaved
+            ),
             "the other heads are turned up to make up for it: leave them as they are": made_up_for,
         },
         [
-            (_RNG.standard_normal((heads, 5, 2)), _RNG.standard_normal((2 * heads, 3)), head)
-            for heads, head in ((2, 0), (3, 1), (4, 3))
+            (sample(rng, heads, time, width), sample(rng, heads * width, columns), head)
+            for heads, time, width, columns, head in (
+                (2, 1, 1, 1, 0),
+                (2, 2, 2, 2, 1),
+                (3, 5, 2, 4, 1),
+                (5, 7, 2, 3, 4),
+            )
         ],
     )
 
 
-def _is(head: int, attended: Array) -> Array:
-    return (np.arange(len(attended)) == head)[:, None, None]
+@check(see="By hand: three words and a vote")
+def check_log_odds_without(attempt: Any) -> None:
+    """Judge the log-odds of "il" once the word with weight 0.3 and vote 2 is covered."""
+    compare_number(
+        attempt,
+        0.2 * -1.5 / 0.7,
+        {
+            -0.3: "the weights that are left must sum to one again: the softmax sees to that",
+            0.3: "that is the log-odds with the word",
+            0.6: "that is what the word itself said",
+            0.3 / 0.7: "the right size: but what does the last word vote for?",
+            0.3 - 2: "the vote counts with its weight, and the weights that are left change",
+            -0.75: "a mean with even weights: 0.5 and 0.2 keep their ratio",
+        },
+        lambda value: f"not {value:g}: divide the two weights left by their sum, then average the votes",
+    )
 
 
-@check
-def check_occlude(attempt: Answer) -> None:
+@check(see="By hand: three words and a vote")
+def check_occlude(attempt: Answer, rng: Generator) -> None:
     """Judge ``occlude(score, ids, blank)``: how far the score falls without each token."""
-    table = _RNG.standard_normal((4, 9))
+    table = sample(rng, 4, 9)
 
     def score(ids: Array) -> float:
         found = table[np.arange(len(ids)) % 4, np.asarray(ids)]
         return float(found.sum() + found[0] * found[-1])
+
+    score.__name__ = "a sum of numbers that are looked up, and the first times the last"
 
     def falls(change: Callable[[Array, int, int], Array], sign: int = 1) -> Answer:
         def run(score: Answer, ids: Array, blank: int) -> Array:
@@ -126,14 +167,20 @@ def check_occlude(attempt: Answer) -> None:
             "the token is taken out, and those behind it move up: put the blank in its place": falls(
                 lambda ids, place, blank: np.delete(ids, place)
             ),
+            "divided by the score before: the fall itself is wanted": (
+                lambda score, ids, blank: falls(one)(score, ids, blank) / score(ids)
+            ),
+            "the sum of all falls: wanted is one for each token": (
+                lambda score, ids, blank: falls(one)(score, ids, blank).sum()
+            ),
             "this is the score that is left: subtract it from the score before": left,
         },
         [(score, np.array(ids), 8) for ids in ([1, 2], [3, 1, 4], [7, 0, 5, 2, 6])],
     )
 
 
-@check
-def check_saliency(attempt: Answer) -> None:
+@check(see="In PyTorch: gradient times input")
+def check_saliency(attempt: Answer, rng: Generator) -> None:
     """Judge ``saliency(vectors, gradients)``: gradient × input, one number a token."""
     compare(
         attempt,
@@ -151,6 +198,12 @@ def check_saliency(attempt: Answer) -> None:
             "the absolute value at the end: a token may speak against the answer, too": (
                 lambda vectors, gradients: np.abs((vectors * gradients).sum(-1))
             ),
+            "each gradient is divided by its length: how steep it is counts, too": (
+                lambda vectors, gradients: (vectors * gradients).sum(-1) / np.linalg.norm(gradients, axis=-1)
+            ),
+            "every token with every other: each vector goes with its own gradient": (
+                lambda vectors, gradients: vectors @ gradients.T
+            ),
             "the mean: wanted is the sum over the numbers of a vector": (
                 lambda vectors, gradients: (vectors * gradients).mean(-1)
             ),
@@ -161,100 +214,69 @@ def check_saliency(attempt: Answer) -> None:
         },
         [
             (np.array([[2.0, 1.0]]), np.array([[3.0, -1.0]])),
-            *((_RNG.standard_normal((5, 3)), _RNG.standard_normal((5, 3))) for _ in range(2)),
+            *((sample(rng, *shape), sample(rng, *shape)) for shape in ((2, 2), (2, 3), (5, 3))),
         ],
     )
 
 
-@check
-def check_log_odds_without_the_word(attempt: Any) -> None:
-    """Judge the log-odds of "il" once the word with weight 0.3 and vote 2 is covered."""
-    compare_number(
-        attempt,
-        0.2 * -1.5 / 0.7,
-        {
-            -0.3: "the weights that are left must sum to one again: the softmax sees to that",
-            0.3: "that is the log-odds with the word",
-            0.6: "that is what the word itself said",
-            0.3 / 0.7: "the right size: but what does the last word vote for?",
-            0.3 - 2: "the vote counts with its weight, and the weights that are left change",
-            -0.75: "a mean with even weights: 0.5 and 0.2 keep their ratio",
-        },
-        lambda value: f"not {value:g}: divide the two weights left by their sum, then average the votes",
-    )
-
-
-class _Pool(nn.Module):
-    """A stand-in for a model: attends to what it may, with dropout while it trains, and gives one number."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        generator = torch.Generator().manual_seed(3)
-        self.query, self.readout = torch.randn(2, 4, generator=generator)
-        self.dropout = nn.Dropout(0.5)
-
-    def forward(self, vectors: Tensor, may_look: Tensor | None = None) -> Tensor:
-        scores = vectors @ self.query
-        if may_look is not None:
-            scores = scores.masked_fill(~may_look, -torch.inf)
-        pooled = scores.softmax(-1) @ torch.tanh(vectors)
-        return self.dropout(pooled) @ self.readout
-
-    def __deepcopy__(self, memo: Any) -> "_Pool":
-        return self  # whoever compares it before and after should find the same model
-
-
-@check
-def check_mended_saliency(attempt: Answer) -> None:
+@check(see="In PyTorch: gradient times input")
+def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``saliency(model, vectors, may_look)``: deterministic, and blind to padding."""
-    generator = torch.Generator().manual_seed(5)
-    vectors = torch.randn(6, 4, generator=generator)
-    may_look = torch.arange(6) < 4
-    model = _Pool()
 
-    def right(masked: bool, training: bool) -> Tensor:
-        model.train(training)
-        torch.manual_seed(0)
-        start = vectors.clone().requires_grad_()
-        (gradient,) = torch.autograd.grad(model(start, may_look if masked else None), start)
-        model.eval()
-        return (gradient * vectors).sum(-1).detach()
+    def wrong(
+        masked: bool = True, training: bool = False, then: Answer = lambda numbers, mask: numbers
+    ) -> Answer:
+        def run(model: Pool, vectors: Array, may_look: Array) -> Tensor:
+            start, mask = torch.tensor(vectors, requires_grad=True), torch.tensor(may_look)
+            model.train(training)
+            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                torch.manual_seed(0)
+                (gradient,) = torch.autograd.grad(model(start, mask if masked else None), start)
+            return then((gradient * start).sum(-1).detach(), mask)
 
-    def ask() -> Tensor:
+        return run
+
+    as_they_came = []
+
+    def ask(model: Pool, vectors: Array, may_look: Array) -> Any:
         model.train()
-        torch.manual_seed(0)
-        answer = attempt(model, vectors, may_look)
-        if not isinstance(answer, Tensor) or answer.shape != may_look.shape:
-            raise Slip(f"wanted one number for each of {len(may_look)} tokens, got {_describe(answer)}")
-        return answer.detach()
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(0)
+            answer = attempt(model, torch.tensor(vectors), torch.tensor(may_look))
+        as_they_came.append(model.training)
+        return answer
 
-    with torch.enable_grad():
-        answer, state_after = ask(), model.training
-        wanted = {key: right(*key) for key in ((True, False), (False, False), (True, True), (False, True))}
-    messages = {
-        (False, True): "both bugs are still there: dropout is on, and the mask is not handed over",
-        (False, False): "the mask is forgotten: the model looks at padding, and padding gets a share",
-        (True, True): "the model is still in training mode: dropout gives another answer each time",
-    }
-    for key, message in messages.items():
-        if torch.allclose(answer, wanted[key], rtol=1e-4, atol=1e-6):
-            raise Slip(message)
-    if not torch.allclose(answer, wanted[True, False], rtol=1e-4, atol=1e-6):
-        raise Slip(
-            f"wrong: wanted {wanted[True, False].numpy().round(3).tolist()}, "
-            f"got {answer.numpy().round(3).tolist()}"
-        )
-    if not state_after:
+    compare(
+        ask,
+        wrong(),
+        {
+            "both bugs are still there: dropout is on, and the mask is not handed over": wrong(False, True),
+            "the mask is forgotten: the model looks at padding, and padding gets a share": wrong(False),
+            "the model is still in training mode: dropout gives another answer each time": wrong(
+                training=True
+            ),
+            "padding is cut off afterwards: by then the model has looked at it": wrong(
+                False, then=lambda numbers, mask: numbers * mask
+            ),
+            "the sign is lost: a token may speak against the answer, too": wrong(
+                then=lambda numbers, mask: numbers.abs()
+            ),
+            "shared out so that all sum to one: wanted is gradient × input itself": wrong(
+                then=lambda numbers, mask: numbers / numbers.sum()
+            ),
+        },
+        [
+            (Pool(rng, size), sample(rng, words, size), np.arange(words) < words - pads)
+            for words, pads, size in ((1, 0, 2), (2, 1, 2), (3, 1, 2), (6, 2, 4))
+        ],
+    )
+    if not all(as_they_came):
         raise Slip("the numbers are right, but the model was training: hand it back as it came")
 
 
-def _describe(answer: Any) -> str:
-    return f"shape {tuple(answer.shape)}" if hasattr(answer, "shape") else type(answer).__name__
-
-
-@check
-def check_agreement(attempt: Answer) -> None:
-    """Judge ``agreement(first, second, is_word)``: how often two attributions point at the same word."""
+@check(see="Which words go together")
+def check_share_that_agrees(attempt: Answer, rng: Generator) -> None:
+    """Judge ``share_that_agrees(first, second, is_word)``: how often two point at the same word."""
 
     def pointed_at(numbers: Array, is_word: Array) -> Array:
         return np.where(is_word, numbers, -np.inf).argmax(-1)
@@ -271,11 +293,14 @@ def check_agreement(attempt: Answer) -> None:
     def correlation(first: Array, second: Array, is_word: Array) -> float:
         return float(np.corrcoef(first[is_word], second[is_word])[0, 1])
 
+    def equal_places(first: Array, second: Array, is_word: Array) -> float:
+        return float(np.isclose(first, second)[is_word].mean())
+
     def case(rows: int, length: int) -> tuple[Array, Array, Array]:
-        is_word = np.arange(length) < _RNG.integers(2, length, size=rows)[:, None]
-        first = _RNG.standard_normal((rows, length)) - 2
-        second = np.where(_RNG.random((rows, 1)) < 0.6, first, _RNG.standard_normal((rows, length)) - 2)
-        return first + 3 * ~is_word, second - 3 * ~is_word, is_word
+        is_word = np.arange(length) < rng.integers(2, length, size=rows)[:, None]
+        first, other = (rng.uniform(-4, -0.5, (rows, length)).round(2) for _ in range(2))
+        second = np.where(rng.random((rows, 1)) < 0.6, first, other)
+        return first + 4 * ~is_word, second - 4 * ~is_word, is_word
 
     compare(
         attempt,
@@ -289,10 +314,21 @@ def check_agreement(attempt: Answer) -> None:
             "that is how often they differ": (
                 lambda first, second, is_word: 1 - share(first, second, is_word)
             ),
+            "every place is compared: only that of the largest number counts": equal_places,
             "a correlation: wanted is how often the largest numbers stand at the same word": correlation,
             "the smallest numbers were compared: wanted are the largest": (
                 lambda first, second, is_word: share(-first, -second, is_word)
             ),
         },
-        [case(7, 5), case(41, 7), case(53, 9)],
+        [
+            (np.array([[-1.0, -2.0, 5.0]]), np.array([[-1.0, -3.0, -9.0]]), np.array([[True, True, False]])),
+            case(2, 4),
+            case(7, 5),
+            case(41, 7),
+            case(53, 9),
+        ],
     )
+
+
+def _is(head: int, attended: Array) -> Array:
+    return (np.arange(len(attended)) == head)[:, None, None]

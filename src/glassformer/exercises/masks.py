@@ -1,25 +1,20 @@
 """Checks for the exercises on who may look where."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import itertools
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.judging import Answer, compare, compare_number
-from glassformer.reference.attention import (
-    scaled_dot_product_attention,
-    scaled_dot_product_attention_backward,
-)
+from glassformer.exercises.checking import check
+from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
+from glassformer.reference.attention import scaled_dot_product_attention_backward
 from glassformer.reference.masks import causal_mask
 from glassformer.reference.softmax import softmax
 
-_RNG = np.random.default_rng(23)
 
-
-@check
+@check(see="Masks that join")
 def check_allowed_pairs(attempt: Any) -> None:
     """Judge how many pairs both masks allow in a sentence of 100 positions, the last 40 of them padding."""
     compare_number(
@@ -27,10 +22,10 @@ def check_allowed_pairs(attempt: Any) -> None:
         4230,
         {
             5050: "that is the causal mask alone: nobody may look at the 40 paddings",
-            6000: "that is the padding mask alone: nobody may look ahead",
+            6000: Hint("that is the padding mask alone: nobody may look ahead", see="The whole formula"),
             1830: "those are the rows of the 60 words: the rows of padding look at words, too",
             3600: "those are all pairs of words: nobody may look ahead",
-            4170: "a word may look at itself: the diagonal is allowed",
+            4170: Hint("a word may look at itself: the diagonal is allowed", see="The whole formula"),
             1770: "a word may look at itself, and the rows of padding count, too",
             4950: "that is the triangle without its diagonal, and with padding in it",
             6820: "joined with |, those are the pairs that either mask allows: both must",
@@ -42,7 +37,7 @@ def check_allowed_pairs(attempt: Any) -> None:
     )
 
 
-@check
+@check(see="What looking costs")
 def check_longest_sentence(attempt: Any) -> None:
     """Judge how many words fit: weights of 32 sentences and 8 heads, 2 bytes each, in 16 GiB."""
     compare_number(
@@ -65,8 +60,8 @@ def check_longest_sentence(attempt: Any) -> None:
     )
 
 
-@check
-def check_decoder_mask(attempt: Answer) -> None:
+@check(see="Masks that join")
+def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
     """Judge ``decoder_mask(ids, pad_id)``: (sentence, query, key), True where a word may look."""
 
     def joined(triangle: Answer = causal_mask, real: Answer = lambda words: words[:, None, :]) -> Answer:
@@ -75,56 +70,78 @@ def check_decoder_mask(attempt: Answer) -> None:
     def shifted(diagonal: int) -> Answer:
         return joined(lambda length: np.tri(length, k=diagonal, dtype=bool))
 
-    _compare_masks(
+    compare(
         attempt,
         joined(),
         {
-            "turned round: True means may look": lambda ids, pad_id: ~joined()(ids, pad_id),
+            Hint("turned round: True means may look", see="The whole formula"): (
+                lambda ids, pad_id: ~joined()(ids, pad_id)
+            ),
             "joined with |, it allows what either mask allows: both must": (
                 lambda ids, pad_id: causal_mask(ids.shape[1]) | (ids != pad_id)[:, None]
             ),
-            "the triangle lies the wrong way: queries are rows, keys are columns": joined(
-                lambda length: causal_mask(length).T
-            ),
-            "a word may look at itself: the diagonal belongs to the triangle": shifted(-1),
-            "each word sees one ahead: the triangle ends at the diagonal": shifted(1),
+            Hint(
+                "the triangle lies the wrong way: queries are rows, keys are columns", see="The whole formula"
+            ): joined(lambda length: causal_mask(length).T),
+            Hint(
+                "a word may look at itself: the diagonal belongs to the triangle", see="The whole formula"
+            ): shifted(-1),
+            Hint(
+                "each word sees one ahead: the triangle ends at the diagonal", see="What must not move"
+            ): shifted(1),
             "padding is hidden in the rows: it is keys that must not be looked at": joined(
                 real=lambda words: words[:, :, None]
             ),
-            "the rows of padding are emptied, too: that makes rows with nothing to look at": joined(
-                real=lambda words: words[:, :, None] & words[:, None, :]
+            Hint(
+                "the rows of padding are emptied, too: that makes rows with nothing to look at",
+                see="A row with nothing to look at",
+            ): joined(real=lambda words: words[:, :, None] & words[:, None, :]),
+            Hint("padding may be looked at", see="Padding is not nothing"): joined(
+                real=lambda words: np.ones_like(words)[:, None]
             ),
-            "padding may be looked at": joined(real=lambda words: np.ones_like(words)[:, None]),
+            "padding is taken to stand at the end: it may stand anywhere": joined(
+                real=lambda words: (np.arange(words.shape[1]) < words.sum(-1, keepdims=True))[:, None]
+            ),
+            "the id 0 is taken for padding: `pad_id` says which one it is here": (
+                lambda ids, pad_id: joined()(ids, 0)
+            ),
             "words see what comes after them": joined(lambda length: np.ones((length, length), dtype=bool)),
         },
         [
             (np.array([[5]]), 0),
             (np.array([[5, 0]]), 0),
-            (np.array([[5, 7, 9, 0], [0, 6, 4, 8], [3, 0, 0, 0]]), 0),
+            (np.array([[5, 7], [0, 6]]), 0),
             (np.array([[2, 9, 9], [0, 0, 2]]), 9),
+            (rng.choice([0, 3, 7, 8], (3, 5)), 7),
+            (np.array([[5, 7, 9, 0], [0, 6, 4, 8], [3, 0, 0, 0]]), 0),
         ],
     )
 
 
-@check
-def check_newest_mask(attempt: Answer) -> None:
+@check(see="Two more ways to be misread")
+def check_newest_mask(attempt: Answer, rng: Generator) -> None:
     """Judge ``newest_mask(num_new, num_all)``: who may look where when only the newest words ask."""
 
     def shifted(diagonal: int) -> Answer:
         return lambda num_new, num_all: np.tri(num_new, num_all, num_all - num_new + diagonal, dtype=bool)
 
-    _compare_masks(
+    compare(
         attempt,
         shifted(0),
         {
             "the triangle is laid at the top left: that is for the first words, the newest are the last": (
                 lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)
             ),
-            "turned round: True means may look": lambda num_new, num_all: ~shifted(0)(num_new, num_all),
-            "each word sees one ahead": shifted(1),
-            "no word sees itself": shifted(-1),
-            "transposed: queries are rows, keys are columns": (
+            Hint("turned round: True means may look", see="The whole formula"): (
+                lambda num_new, num_all: ~shifted(0)(num_new, num_all)
+            ),
+            "each word sees one ahead: the last of the new words is the last of all": shifted(1),
+            "no word sees itself: the last of the new words is the last of all": shifted(-1),
+            Hint("transposed: queries are rows, keys are columns", see="The whole formula"): (
                 lambda num_new, num_all: shifted(0)(num_new, num_all).T
+            ),
+            "the new words do not see each other: each sees itself, and the new ones before it": (
+                lambda num_new, num_all: np.tile(np.arange(num_all) < num_all - num_new, (num_new, 1))
             ),
             "everything is allowed: among the new words, the first must not see the last": (
                 lambda num_new, num_all: np.ones((num_new, num_all), dtype=bool)
@@ -133,59 +150,68 @@ def check_newest_mask(attempt: Answer) -> None:
                 lambda num_new, num_all: causal_mask(num_all)
             ),
         },
-        [(1, 1), (1, 3), (2, 5), (4, 4)],
+        [(1, 1), (1, 3), (2, 2), (2, 3), (3, 3 + int(rng.integers(1, 6)))],
     )
 
 
-@check
-def check_module_masks(attempt: Answer) -> None:
+@check(see="Two conventions, one type")
+def check_module_masks(attempt: Answer, rng: Generator) -> None:
     """Judge ``module_masks(ids, pad_id)``: attn_mask and key_padding_mask for nn.MultiheadAttention."""
 
-    def part(place: int) -> Answer:
-        def run(ids: Array, pad_id: int) -> Any:
-            answer = attempt(ids, pad_id)
-            if not isinstance(answer, tuple | list) or len(answer) != 2:
-                raise Slip(f"wanted two masks, attn_mask and key_padding_mask, got {type(answer).__name__}")
-            return answer[place]
-
-        return run
-
-    def hidden(diagonal: int) -> Answer:
+    def ahead(diagonal: int = 0) -> Answer:
         return lambda ids, pad_id: ~np.tri(ids.shape[1], k=diagonal, dtype=bool)
 
-    cases = [(np.array([[5, 0]]), 0), (np.array([[5, 7, 9, 0], [3, 0, 0, 0]]), 0), (np.array([[9, 9, 0]]), 9)]
-    _compare_masks(
-        part(0),
-        hidden(0),
+    def pads(ids: Array, pad_id: int) -> Array:
+        return ids == pad_id
+
+    def both(attn_mask: Answer, key_padding_mask: Answer) -> Answer:
+        return lambda *given: (attn_mask(*given), key_padding_mask(*given))
+
+    firsts = {
+        "attn_mask is for the function: in the module True means may not look": (
+            lambda ids, pad_id: causal_mask(ids.shape[1])
+        ),
+        "attn_mask hides the past: the triangle lies the wrong way": (
+            lambda ids, pad_id: ahead()(ids, pad_id).T
+        ),
+        "attn_mask hides each word from itself": ahead(-1),
+        "attn_mask lets each word see one ahead": ahead(1),
+    }
+    seconds = {
+        "key_padding_mask is turned round: in the module True means padding": (
+            lambda ids, pad_id: ids != pad_id
+        ),
+        "key_padding_mask has one axis too many: (sentence, key) is wanted": (
+            lambda ids, pad_id: (ids == pad_id)[:, None]
+        ),
+    }
+    compare(
+        attempt,
+        both(ahead(), pads),
         {
-            "attn_mask is for the function: in the module True means may not look": (
-                lambda ids, pad_id: causal_mask(ids.shape[1])
+            "as broken as it was: take the printed masks row by row, what does True mean there?": both(
+                ahead(1), seconds[next(iter(seconds))]
             ),
-            "attn_mask hides the past: the triangle lies the wrong way": (
-                lambda ids, pad_id: hidden(0)(ids, pad_id).T
-            ),
-            "attn_mask hides each word from itself": hidden(-1),
-            "attn_mask lets each word see one ahead": hidden(1),
+            **{message: both(first, pads) for message, first in firsts.items()},
+            **{message: both(ahead(), second) for message, second in seconds.items()},
+            **{
+                f"{one}; and {other}": both(firsts[one], seconds[other])
+                for one, other in itertools.product(firsts, seconds)
+            },
+            "the other way round: attn_mask comes first, then key_padding_mask": both(pads, ahead()),
         },
-        cases,
-    )
-    _compare_masks(
-        part(1),
-        lambda ids, pad_id: ids == pad_id,
-        {
-            "key_padding_mask is turned round: in the module True means padding": (
-                lambda ids, pad_id: ids != pad_id
-            ),
-            "key_padding_mask has one axis too many: (sentence, key) is wanted": (
-                lambda ids, pad_id: (ids == pad_id)[:, None]
-            ),
-        },
-        cases,
+        [
+            (np.array([[5, 7, 0]]), 0),
+            (np.array([[9, 9, 0]]), 9),
+            (np.array([[5, 7, 6], [8, 0, 0], [4, 9, 0]]), 0),
+            (rng.choice([0, 3, 7], (3, 5)), 7),
+            (np.array([[5, 7, 9, 0], [3, 0, 0, 0]]), 0),
+        ],
     )
 
 
-@check
-def check_influence(attempt: Answer) -> None:
+@check(see="What must not move")
+def check_influence(attempt: Answer, rng: Generator) -> None:
     """Judge ``influence(layer, x)``: True in row i and column j where editing word j moves output i."""
 
     def measured(moves: Answer = np.not_equal, fresh: bool = True) -> Answer:
@@ -199,7 +225,7 @@ def check_influence(attempt: Answer) -> None:
 
         return run
 
-    _compare_masks(
+    compare(
         attempt,
         measured(),
         {
@@ -207,50 +233,56 @@ def check_influence(attempt: Answer) -> None:
                 lambda layer, x: measured()(layer, x).T
             ),
             "turned round: True where an output moves": lambda layer, x: ~measured()(layer, x),
-            "small moves are taken for none: compare exactly": measured(
+            "small moves are missed: edit by a lot, and compare every digit": measured(
                 lambda after, before: ~np.isclose(after, before)
             ),
             "earlier edits are still there: start from x each time": measured(fresh=False),
-            "all words are edited at once: one at a time says which of them it was": (
+            "True everywhere: edit one word at a time, and ask each output by itself whether it moved": (
                 lambda layer, x: np.tile((layer(x + 1) != layer(x)).any(-1)[:, None], len(x))
+            ),
+            "that is the causal mask: this layer may have another, so measure it": (
+                lambda layer, x: causal_mask(len(x))
+            ),
+            "the edited word's own output is left out: the diagonal is measured, too": (
+                lambda layer, x: measured()(layer, x) & ~np.eye(len(x), dtype=bool)
             ),
         },
         [
-            (_Layer(mask.astype(int).tolist(), scale), _RNG.standard_normal((len(mask), 3)))
-            for mask, scale in (
+            (_layer(allowed, scale), sample(rng, len(allowed), 3))
+            for allowed, scale in (
                 (np.tri(2), 1.0),
+                (np.eye(3)[::-1], 1.0),
+                (np.tri(3), 1e-9),
                 (np.tri(4, k=1), 1.0),
                 (np.tri(5) * (1 - np.tri(5, k=-3)), 1.0),
-                (np.eye(3)[::-1], 1.0),
-                (np.tri(3), 1e-12),
+                (rng.permutation(np.tri(5)), 1.0),
             )
         ],
     )
 
 
-@dataclass(frozen=True)
-class _Layer:
-    """A layer to be questioned: each word, and as loudly as ``scale`` says what it may look at."""
+def _layer(attn_mask: Array, scale: float) -> Answer:
+    """Make a layer to be questioned: each word, and as loudly as ``scale`` the mean of what it sees."""
+    weights = attn_mask / attn_mask.sum(axis=-1, keepdims=True)
 
-    attn_mask: list[list[int]]
-    scale: float
+    def layer(x: Array) -> Array:
+        return x + scale * weights @ x
 
-    def __call__(self, x: Array) -> Array:
-        mask = np.array(self.attn_mask, dtype=bool)
-        return x + self.scale * scaled_dot_product_attention(np.ones_like(x), x, x, mask)[0]
-
-    def __str__(self) -> str:
-        return f"a layer with the mask {self.attn_mask}"
+    layer.__name__ = f"a layer with the mask {attn_mask.astype(int).tolist()}"
+    return layer
 
 
-@check
-def check_attention_backward(attempt: Answer) -> None:
+@check(see="Backwards by hand")
+def check_backward(attempt: Answer, rng: Generator) -> None:
     """Judge ``backward(grad_attended, query, key, value, weights)``: gradients of query, key and value."""
 
-    def wrong(scaled: bool = True, mean: bool = True, weighted: bool = True) -> Answer:
+    def row_mean(scores: Array, weights: Array) -> Array:
+        return (weights * scores).sum(-1, keepdims=True)
+
+    def wrong(scaled: bool = True, mean: Answer = row_mean, weighted: bool = True) -> Answer:
         def run(grad: Array, query: Array, key: Array, value: Array, weights: Array) -> tuple[Array, ...]:
             scores = grad @ value.T
-            scores = scores - (weights * scores).sum(-1, keepdims=True) if mean else scores
+            scores = scores - mean(scores, weights)
             scores = scores * weights if weighted else scores
             scores = scores / np.sqrt(query.shape[-1]) if scaled else scores
             return scores @ key, scores.T @ query, weights.T @ grad
@@ -261,40 +293,37 @@ def check_attention_backward(attempt: Answer) -> None:
         grad_query, grad_key, grad_value = wrong()(grad, query, key, value, weights)
         return grad_key, grad_query, grad_value
 
-    slips = {
-        "query and key are exchanged: the gradient of a query is a mixture of keys": exchanged,
-        "the gradient of the scores is not divided by √d_k, as the scores were": wrong(scaled=False),
-        "through the softmax: the weighted mean of the row is not subtracted": wrong(mean=False),
-        "through the softmax: the factor of the weights is missing": wrong(weighted=False),
-        "the gradient of the value is that of all keys alike: weigh it by who looked": (
-            lambda grad, query, key, value, weights: (
-                *wrong()(grad, query, key, value, weights)[:2],
-                np.tile(grad.sum(0), (len(key), 1)),
-            )
-        ),
-    }
+    shapes = ((1, 2, 2, 1), (2, 2, 2, 2), (5, 3, 7, 2))
     cases = []
-    for queries, keys in ((1, 2), (2, 4), (5, 3)):
-        query, key = _RNG.standard_normal((queries, 7)), _RNG.standard_normal((keys, 7))
-        grad, value = _RNG.standard_normal((queries, 2)), _RNG.standard_normal((keys, 2))
-        cases.append((grad, query, key, value, softmax(query @ key.T / np.sqrt(7))))
-    compare(lambda *given: tuple(attempt(*given)), scaled_dot_product_attention_backward, slips, cases)
-
-
-def _compare_masks(
-    attempt: Answer, right: Answer, slips: Mapping[str, Answer], cases: Sequence[tuple]
-) -> None:
-    """Compare as `compare` does, and let nothing but True and False pass for a mask."""
-
-    def as_numbers(make: Answer) -> Answer:
-        def run(*case: Any) -> Array:
-            mask = make(*case)
-            mask = np.asarray(mask.detach().cpu() if hasattr(mask, "detach") else mask)
-            if mask.dtype != bool:
-                raise Slip(f"a mask holds True and False, got {mask.dtype}")
-            return mask.astype(int)
-
-        return run
-
-    named = {message: as_numbers(slip) for message, slip in slips.items()}
-    compare(as_numbers(attempt), as_numbers(right), named, cases)
+    for queries, keys, d_k, d_v in shapes:
+        query, key = sample(rng, queries, d_k), sample(rng, keys, d_k)
+        weights = softmax(query @ key.T / np.sqrt(d_k))
+        cases.append((sample(rng, queries, d_v), query, key, sample(rng, keys, d_v), weights))
+    compare(
+        attempt,
+        scaled_dot_product_attention_backward,
+        {
+            "query and key are exchanged: the gradient of a query is a mixture of keys": exchanged,
+            "the gradient of the scores is not divided by √d_k, as the scores were": wrong(scaled=False),
+            "through the softmax: the weighted mean of the row is not subtracted": wrong(
+                mean=lambda scores, weights: 0
+            ),
+            "through the softmax: the factor of the weights is missing": wrong(weighted=False),
+            "the softmax is passed by: the gradient of the weights is not yet that of the scores": wrong(
+                mean=lambda scores, weights: 0, weighted=False
+            ),
+            "through the softmax: the plain mean of the row is subtracted, not the weighted one": wrong(
+                mean=lambda scores, weights: scores.mean(-1, keepdims=True)
+            ),
+            "through the softmax: the mean is that of a column: each query, a row, has its own": wrong(
+                mean=lambda scores, weights: (weights * scores).sum(0, keepdims=True)
+            ),
+            "the gradient of the value is that of all keys alike: weigh it by who looked": (
+                lambda grad, query, key, value, weights: (
+                    *wrong()(grad, query, key, value, weights)[:2],
+                    np.tile(grad.sum(0), (len(key), 1)),
+                )
+            ),
+        },
+        cases,
+    )

@@ -1,22 +1,22 @@
 """Checks for the exercises on telling attention where words stand."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.agreement import parts_of
+from glassformer.exercises.checking import check
+from glassformer.exercises.judging import Answer, compare, compare_number, sample
+from glassformer.exercises.slips import Slip
 from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
 from glassformer.reference.softmax import softmax
 
-_RNG = np.random.default_rng(23)
 
-
-@check
-def check_position_table(attempt: Answer) -> None:
+@check(see="A clock with many hands")
+def check_position_table(attempt: Answer, rng: Generator) -> None:
     """Judge ``position_table(length, d_model)``: a row for each position, for an even ``d_model``."""
 
     def waves(exponent: float = 2.0, first: int = 0, turn: float = 1.0) -> Answer:
@@ -27,10 +27,18 @@ def check_position_table(attempt: Answer) -> None:
 
         return table
 
-    def each_column(length: int, d_model: int) -> Array:
-        columns = np.arange(d_model)
-        angles = np.arange(length)[:, None] * 10000.0 ** (-2 * columns / d_model)
-        return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+    def apart(step: int) -> Answer:
+        def table(length: int, d_model: int) -> Array:
+            columns = np.arange(d_model)
+            angles = np.arange(length)[:, None] * 10000.0 ** (-step * columns / d_model)
+            return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+
+        return table
+
+    def last_at_one(length: int, d_model: int) -> Array:
+        exponents = np.arange(d_model // 2) / max(d_model // 2 - 1, 1)
+        angles = np.arange(length)[:, None] * 10000.0**-exponents
+        return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
 
     compare(
         attempt,
@@ -54,25 +62,31 @@ def check_position_table(attempt: Answer) -> None:
             "the waves are too short: the exponent counts numbers, two for each pair, so it is 2i": waves(
                 1.0
             ),
-            "each number has a frequency of its own: the two of a pair share one": each_column,
+            "each number has a frequency of its own: the two of a pair share one": apart(2),
+            "a cosine has a frequency of its own: the two of a pair share that of the sine": apart(1),
+            "all hands turn alike: 2i / d_model is a fraction, which `//` rounds to zero": waves(0.0),
             "the first position is 0, not 1": waves(first=1),
+            "the slowest hand has the exponent 1: divide by d_model, not by the place of the last pair": (
+                last_at_one
+            ),
             "the waves grow shorter from pair to pair: the exponent is negative": waves(-2.0),
             "these are degrees: sine and cosine take radians": waves(turn=math.pi / 180),
             "the wrong way round: a row for each position, a column for each number": (
                 lambda length, d_model: sinusoidal_positions(length, d_model).T
             ),
         },
-        [(1, 2), (3, 4), (7, 10), (50, 16)],
+        [(1, 2), (2, 2), (4, 4), (3, 4), (7, 10), (int(rng.integers(20, 50)), 16)],
     )
 
 
-@check
+@check(see="A clock with many hands")
 def check_longest_wave(attempt: Any) -> None:
     """Judge how many positions the slowest hand takes for one turn, with ``d_model = 32``."""
     compare_number(
         attempt,
         2 * math.pi * 10000 ** (30 / 32),
         {
+            10000: "a turn is 2π radians, and no pair is that slow: the last is pair 15",
             2 * math.pi * 10000: "no pair is that slow: pairs are counted from 0, so the last is pair 15",
             10000 ** (30 / 32): "in so many positions the hand moves one radian: a turn is 2π of them",
             2
@@ -92,79 +106,26 @@ def check_longest_wave(attempt: Any) -> None:
     )
 
 
-@check
-def check_looking_back(attempt: Answer) -> None:
-    """Judge ``looking_back(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` words back."""
-    for offset, d_model in ((1, 64), (3, 64), (10, 128)):
-        answer = attempt(offset, d_model)
-        if not isinstance(answer, Sequence | np.ndarray) or len(answer) != 2:
-            raise Slip("wanted two matrices: query_weight and key_weight")
-        query_weight, key_weight = (np.asarray(each) for each in answer)
-        for name, weight in (("query_weight", query_weight), ("key_weight", key_weight)):
-            if weight.ndim != 2 or weight.shape[0] != d_model:
-                raise Slip(f"{name} must have {d_model} rows, got shape {weight.shape}")
-        place = sinusoidal_positions(60, d_model)
-        scores = (place @ query_weight) @ (place @ key_weight).T / math.sqrt(query_weight.shape[1])
-        weights = softmax(scores[20:40])
-        _judge_the_look(weights, offset)
-
-
-def _judge_the_look(weights: Array, offset: int) -> None:
-    """Find where most of the weight lies, seen from each query from place 20 on."""
-    back = np.arange(20, 40) - weights.argmax(axis=-1)
-    if (back == 0).all():
-        raise Slip("each word looks at itself: nothing moves the query by the offset")
-    if (back == -offset).all():
-        raise Slip(f"it looks {offset} ahead, not back: as rows, places are moved by the transposed matrix")
-    if len(set(back.tolist())) > 1:
-        raise Slip(f"it looks from {back.min()} to {back.max()} back, depending on where it stands")
-    if back[0] != offset:
-        raise Slip(f"it looks {back[0]} back, wanted {offset}")
-    if (least := weights.max(axis=-1).min()) < 0.9:
-        raise Slip(f"the right place, with a weight of only {least:.2f}: make the scores larger, for 0.9")
-
-
-@check
-def check_rotary_scores(attempt: Answer) -> None:
-    """Judge ``rotary_scores(query, key)``: scaled scores, the last query standing at the last key."""
-
-    def scores(turn_query: int = 1, turn_key: int = 1, aligned: bool = True, scaled: bool = True) -> Answer:
-        def run(query: Array, key: Array) -> Array:
-            places = np.arange(len(query)) + (len(key) - len(query) if aligned else 0)
-            query = rotate_by_position(query, turn_query * places)
-            key = rotate_by_position(key, turn_key * np.arange(len(key)))
-            return query @ key.T / (np.sqrt(query.shape[-1]) if scaled else 1)
-
-        return run
-
-    compare(
+@check(see="What the dot product of two places says")
+def check_first_rise(attempt: Any) -> None:
+    """Judge the first distance at which P_s · P_t is larger than one nearer, with ``d_model = 128``."""
+    compare_number(
         attempt,
-        scores(),
+        12,
         {
-            "two bugs are still in it: write down which place each query and each key stands at": (
-                scores(turn_key=-1, aligned=False)
-            ),
-            "the keys turn the other way: then places add up in a score instead of cancelling": (
-                scores(turn_key=-1)
-            ),
-            "the queries stand at 0, 1, 2, ...: the last one should stand at the last key": (
-                scores(aligned=False)
-            ),
-            "only the queries are turned: then the place of a key plays no part": scores(turn_key=0),
-            "only the keys are turned: then the place of a query plays no part": scores(turn_query=0),
-            "nothing is turned": scores(0, 0),
-            "the scores are no longer divided by √d_k": scores(scaled=False),
+            11: "there it is still falling: the first distance at which it has risen comes after",
+            13: "it has risen before",
+            6: "that is where it rises with 64 numbers, not with 128",
+            44: "that is where it rises with 512 numbers, not with 128",
+            3: "that is half a turn of the fastest hand: the slower ones are still falling",
         },
-        [
-            (_RNG.standard_normal((queries, 6)), _RNG.standard_normal((keys, 6)))
-            for queries, keys in ((1, 2), (3, 3), (2, 5))
-        ],
+        lambda value: f"wanted the first distance at which P_s · P_t is above that one nearer, got {value:g}",
     )
 
 
-@check
-def check_linear_bias(attempt: Answer) -> None:
-    """Judge ``bias(length, num_heads)``: what to add to the scores of each head."""
+@check(see="Three other ways to say where")
+def check_my_bias(attempt: Answer, rng: Generator) -> None:
+    """Judge ``my_bias(length, num_heads)``: what to add to the scores of each head."""
 
     def sloped(slopes: Answer, distance: Answer = np.abs) -> Answer:
         def run(length: int, num_heads: int) -> Array:
@@ -187,6 +148,12 @@ def check_linear_bias(attempt: Answer) -> None:
             "a key behind the query gains: distance counts the same both ways": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: away)
             ),
+            "what lies ahead is not lowered: distance counts both ways, hiding it is for the mask": (
+                sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: np.maximum(away, 0))
+            ),
+            "the heads stand in reverse order: the first has the largest slope, and looks near": (
+                sloped(lambda head, n: 2.0 ** (-8 * (n - head) / n))
+            ),
             "all heads have the same slope": sloped(lambda head, n: 2.0 ** (-8 / n) * np.ones(n)),
             "the slopes fall evenly: they should halve, or fall by another constant factor": (
                 sloped(lambda head, n: 2.0**-8 * (n - head))
@@ -196,12 +163,87 @@ def check_linear_bias(attempt: Answer) -> None:
             ),
             "the heads come last: they are the first axis": lambda *sizes: np.moveaxis(right(*sizes), 0, -1),
         },
-        [(1, 1), (3, 2), (5, 8), (4, 16)],
+        [(2, 1), (2, 2), (3, 2), (int(rng.integers(4, 8)), 8), (4, 16)],
     )
 
 
-@check
-def check_pairs_to_halves(attempt: Answer) -> None:
+@check(see="A head that looks one word back")
+def check_looking_back_by(attempt: Answer, rng: Generator) -> None:
+    """Judge ``looking_back_by(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` words back."""
+    for offset, d_model in ((1, 64), (3, 64), (10, 128), (int(rng.integers(4, 10)), 64)):
+        weights = [part.array for part in parts_of(attempt(offset, d_model), (0, 0))]
+        if len(weights) != 2:
+            raise Slip(f"wanted two matrices, query_weight and key_weight, got {len(weights)}")
+        for name, weight in zip(("query_weight", "key_weight"), weights, strict=True):
+            if weight.ndim != 2 or weight.shape[0] != d_model:
+                raise Slip(f"{name} must have {d_model} rows, got shape {weight.shape}")
+        if weights[0].shape != weights[1].shape:
+            raise Slip(f"both matrices must be equally wide, got {weights[0].shape} and {weights[1].shape}")
+        query, key = (sinusoidal_positions(60, d_model) @ weight for weight in weights)
+        _judge_the_look(softmax(query[20:40] @ key.T / math.sqrt(query.shape[1])), offset)
+
+
+def _judge_the_look(weights: Array, offset: int) -> None:
+    """Find where most of the weight lies, seen from each query from place 20 on."""
+    back = np.arange(20, 40) - weights.argmax(axis=-1)
+    if (back == 0).all():
+        raise Slip("each word looks at itself: nothing moves the query by the offset")
+    if (back == -offset).all():
+        raise Slip(
+            f"it looks {offset} ahead, not back: as rows, places are moved by the transposed matrix",
+            see="Moving on is a rotation",
+        )
+    if len(set(back.tolist())) > 1:
+        raise Slip(f"it looks from {back.min()} to {back.max()} back, depending on where it stands")
+    if back[0] != offset:
+        raise Slip(f"it looks {back[0]} back, wanted {offset}")
+    if (least := weights.max(axis=-1).min()) < 0.9:
+        raise Slip(f"the right place, with a weight of only {least:.2f}: make the scores larger, for 0.9")
+
+
+@check(see="Three other ways to say where")
+def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
+    """Judge ``rotary_scores(query, key)``: scaled scores, the last query standing at the last key."""
+
+    def scores(turn_query: int = 1, turn_key: int = 1, behind: int | None = 0, scaled: bool = True) -> Answer:
+        def run(query: Array, key: Array) -> Array:
+            places = np.arange(len(query)) + (0 if behind is None else len(key) - len(query) + behind)
+            query = rotate_by_position(query, turn_query * places)
+            key = rotate_by_position(key, turn_key * np.arange(len(key)))
+            return query @ key.T / (np.sqrt(query.shape[-1]) if scaled else 1)
+
+        return run
+
+    compare(
+        attempt,
+        scores(),
+        {
+            "two bugs are still in it: write down which place each query and each key stands at": (
+                scores(turn_key=-1, behind=None)
+            ),
+            "the keys turn the other way: then places add up in a score instead of cancelling": (
+                scores(turn_key=-1)
+            ),
+            "the queries stand at 0, 1, 2, ...: the last one should stand at the last key": (
+                scores(behind=None)
+            ),
+            "only the queries are turned: then the place of a key plays no part": scores(turn_key=0),
+            "only the keys are turned: then the place of a query plays no part": scores(turn_query=0),
+            "nothing is turned": scores(0, 0),
+            "the queries stand one place too far: the last one should stand at the last key": scores(
+                behind=1
+            ),
+            "the scores are no longer divided by √d_k": scores(scaled=False),
+        },
+        [
+            (sample(rng, queries, width), sample(rng, keys, width))
+            for queries, keys, width in ((1, 2, 2), (2, 2, 2), (3, 3, 4), (2, 5, 6))
+        ],
+    )
+
+
+@check(see="Pairs or halves")
+def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
     """Judge ``to_halves(weight)``: a projection for turned pairs, made into one for turned halves."""
 
     def right(weight: Array) -> Array:
@@ -216,34 +258,17 @@ def check_pairs_to_halves(attempt: Answer) -> None:
                 lambda weight: weight[:, np.argsort(_halves(weight.shape[1]))]
             ),
             "the rows are reordered: the numbers of a query are made by the columns": (
-                lambda weight: weight[_halves(weight.shape[1])]
+                lambda weight: weight[_halves(weight.shape[0])]
             ),
             "the two halves have changed places: the first number of each pair comes first": (
                 lambda weight: weight[:, np.roll(_halves(weight.shape[1]), weight.shape[1] // 2)]
             ),
             "the columns are reversed": lambda weight: weight[:, ::-1],
         },
-        [(_RNG.standard_normal((width, width)),) for width in (4, 6, 8)],
+        [(sample(rng, *shape),) for shape in ((1, 4), (4, 4), (3, 6), (8, 10))],
     )
 
 
 def _halves(width: int) -> Array:
     """The even numbers, then the odd ones."""
     return np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])
-
-
-@check
-def check_first_rise(attempt: Any) -> None:
-    """Judge the first distance at which P_s · P_t is larger than one nearer, with ``d_model = 128``."""
-    compare_number(
-        attempt,
-        12,
-        {
-            11: "there it is still falling: the first distance at which it has risen comes after",
-            13: "it has risen before",
-            6: "that is where it rises with 64 numbers, not with 128",
-            44: "that is where it rises with 512 numbers, not with 128",
-            3: "that is half a turn of the fastest hand: the slower ones are still falling",
-        },
-        lambda value: f"wanted the first distance at which P_s · P_t is above that one nearer, got {value:g}",
-    )

@@ -1,19 +1,21 @@
 """Checks for the exercises on soft look-up: queries, keys, and values."""
 
-from collections.abc import Set
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.checking import check
+from glassformer.exercises.judging import Answer, compare, compare_number, sample
+from glassformer.exercises.slips import Slip
 from glassformer.reference.attention import attention_weights
 from glassformer.reference.softmax import softmax
 
 
-@check
-def check_by_hand(attempt: Any) -> None:
+@check(see="A dictionary that raises no KeyError")
+def check_handed_over(attempt: Any) -> None:
     """Judge the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, in powers of two."""
     compare_number(
         attempt,
@@ -32,8 +34,8 @@ def check_by_hand(attempt: Any) -> None:
     )
 
 
-@check
-def check_soft_lookup(attempt: Answer) -> None:
+@check(see="A dictionary that raises no KeyError")
+def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
     """Judge ``soft_lookup(query, key, value, sharpness)``, which returns one mixture of the values."""
 
     def right(query: Array, key: Array, value: Array, sharpness: float) -> Array:
@@ -65,15 +67,18 @@ def check_soft_lookup(attempt: Answer) -> None:
         },
         [
             (np.array([1.0]), np.array([[2.0], [0.0]]), np.array([[4.0], [0.0]]), 1.0),
-            *((_draw(d), _draw(n, d), _draw(n, d_v), s) for n, d, d_v, s in ((1, 2, 3, 2.0), (5, 3, 2, 0.7))),
+            *(
+                (sample(rng, d), sample(rng, n, d), sample(rng, n, d_v), s)
+                for n, d, d_v, s in ((1, 2, 3, 2.0), (5, 3, 2, 0.7))
+            ),
         ],
     )
 
 
-@check
+@check(see="Why three, and not two or one?")
 def check_symmetric(attempt: Any) -> None:
     """Judge which of the five matrices, "a" to "e", are symmetric whatever X and the W are."""
-    if not isinstance(attempt, Set) or not attempt <= set("abcde"):
+    if not isinstance(attempt, Collection) or not set(attempt) <= set("abcde"):
         raise Slip(f'wanted a set of letters from "a" to "e", got {attempt!r}')
     if "b" in attempt:
         raise Slip("(b) is not: each row is divided by its own sum, and the sums differ")
@@ -87,15 +92,12 @@ def check_symmetric(attempt: Any) -> None:
         raise Slip("(d) is missing: every entry is divided by one and the same number")
 
 
-@check
-def check_attend(attempt: Answer) -> None:
+@check(see="One vector, three jobs")
+def check_attend(attempt: Answer, rng: Generator) -> None:
     """Judge ``attend(x, query_weight, key_weight, value_weight)``: the five steps, from X to attended."""
 
     def steps(divisor: Answer = lambda x, w_q: np.sqrt(w_q.shape[1]), axis: int = -1) -> Answer:
-        def run(x: Array, w_q: Array, w_k: Array, w_v: Array) -> Array:
-            return softmax(x @ w_q @ (x @ w_k).T / divisor(x, w_q), axis) @ (x @ w_v)
-
-        return run
+        return lambda x, w_q, w_k, w_v: softmax(x @ w_q @ (x @ w_k).T / divisor(x, w_q), axis) @ (x @ w_v)
 
     right = steps()
     compare(
@@ -122,14 +124,14 @@ def check_attend(attempt: Answer) -> None:
             ),
         },
         [
-            (_draw(time, d_model), *(_draw(d_model, width) for width in (d_k, d_k, d_v)))
+            (sample(rng, time, d_model), *(sample(rng, d_model, width) for width in (d_k, d_k, d_v)))
             for time, d_model, d_k, d_v in ((1, 1, 1, 1), (2, 1, 2, 1), (5, 3, 2, 4))
         ],
     )
 
 
-@check
-def check_mended(attempt: Answer) -> None:
+@check(see="Reading the grid")
+def check_mended(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``mended(query, key, value)``, whose softmax ran over the wrong axis."""
 
     def with_weights(weigh: Answer) -> Answer:
@@ -152,14 +154,59 @@ def check_mended(attempt: Answer) -> None:
             ),
         },
         [
-            (_draw(q, d), _draw(k, d), _draw(k, v))
+            (sample(rng, q, d), sample(rng, k, d), sample(rng, k, v))
             for q, k, d, v in ((1, 1, 1, 1), (1, 2, 1, 1), (3, 5, 2, 4))
         ],
     )
 
 
-@check
-def check_kernel_regression(attempt: Answer) -> None:
+@check(see="Those who ask need not be those who answer")
+def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
+    """Judge ``attend_in_batches(query, key, value)``, which returns the attended values and the weights.
+
+    All three have a leading batch axis; there are as many values as keys, and any number of queries.
+    """
+
+    def answer(weigh: Answer) -> Answer:
+        return lambda query, key, value: ((weights := weigh(query, key)) @ value, weights)
+
+    def scores(query: Array, key: Array) -> Array:
+        return query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
+
+    compare(
+        attempt,
+        answer(attention_weights),
+        {
+            "the other way round: the attended values come first, then the weights": (
+                lambda query, key, value: answer(attention_weights)(query, key, value)[::-1]
+            ),
+            "these are the attended values alone: return the weights, too": (
+                lambda query, key, value: attention_weights(query, key) @ value
+            ),
+            "the softmax runs over the queries: the weights of one query, a row, sum to one": (
+                answer(lambda query, key: softmax(scores(query, key), axis=-2))
+            ),
+            "the softmax runs over the batch: sentences must not compete with each other": (
+                answer(lambda query, key: softmax(scores(query, key), axis=0))
+            ),
+            "the scores are not divided by √d_k": (
+                answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1)))
+            ),
+            "every sentence is asked about the first one: the batch axis of the keys is lost": (
+                lambda query, key, value: answer(attention_weights)(
+                    query, np.repeat(key[:1], len(key), 0), np.repeat(value[:1], len(value), 0)
+                )
+            ),
+        },
+        [
+            (sample(rng, b, q, d), sample(rng, b, k, d), sample(rng, b, k, v))
+            for b, q, k, d, v in ((1, 1, 1, 1, 1), (1, 1, 2, 1, 1), (2, 3, 5, 7, 4))
+        ],
+    )
+
+
+@check(see="An old acquaintance")
+def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
     """Judge ``kernel_regression(x, keys, values, bandwidth)``, with one number for each x."""
 
     def estimate(score: Answer) -> Answer:
@@ -191,13 +238,16 @@ def check_kernel_regression(attempt: Answer) -> None:
         },
         [
             (np.array([0.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]), 2.0),
-            *((_draw(places), _draw(n), _draw(n), h) for places, n, h in ((2, 3, 1.0), (3, 7, 0.6))),
+            *(
+                (sample(rng, places), sample(rng, n), sample(rng, n), h)
+                for places, n, h in ((2, 3, 1.0), (3, 7, 0.6))
+            ),
         ],
     )
 
 
-@check
-def check_leave_one_out(attempt: Answer) -> None:
+@check(see="An old acquaintance")
+def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
     """Judge ``leave_one_out_error(keys, values, bandwidth)``, which hides each point from itself."""
 
     def error(keys: Array, values: Array, bandwidth: float, *, hide: str = "before") -> Array:
@@ -224,76 +274,7 @@ def check_leave_one_out(attempt: Answer) -> None:
         },
         [
             (np.array([0.0, 1.0]), np.array([0.0, 2.0]), 1.0),
-            (_draw(3), _draw(3), 0.5),
-            (_draw(7), _draw(7), 0.8),
+            (sample(rng, 3), sample(rng, 3), 0.5),
+            (sample(rng, 7), sample(rng, 7), 0.8),
         ],
     )
-
-
-@check
-def check_attend_in_batches(attempt: Answer) -> None:
-    """Judge ``attend_in_batches(query, key, value)``, which returns the attended values and the weights.
-
-    All three have a leading batch axis; there are as many values as keys, and any number of queries.
-    """
-
-    def answer(weigh: Answer) -> Answer:
-        """Attended values and weights side by side, so that both are compared."""
-
-        def run(query: Array, key: Array, value: Array) -> Array:
-            weights = weigh(query, key)
-            return np.concatenate([weights @ value, weights], axis=-1)
-
-        return run
-
-    def joined(query: Array, key: Array, value: Array) -> Array:
-        found = attempt(query, key, value)
-        if not isinstance(found, tuple) or len(found) != 2:
-            raise Slip("wanted two arrays: the attended values and the weights")
-        attended, weights = map(np.asarray, found)
-        wanted = {
-            "attended": (*query.shape[:2], value.shape[-1]),
-            "weights": (*query.shape[:2], key.shape[1]),
-        }
-        for (name, shape), array in zip(wanted.items(), (attended, weights), strict=True):
-            if array.shape != shape:
-                raise Slip(
-                    f"{name} should have shape {shape}, got {array.shape}, for a query of {query.shape}, "
-                    f"a key of {key.shape} and a value of {value.shape}"
-                )
-        return np.concatenate([attended, weights], axis=-1)
-
-    def scores(query: Array, key: Array) -> Array:
-        return query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
-
-    compare(
-        joined,
-        answer(attention_weights),
-        {
-            "the softmax runs over the queries: the weights of one query, a row, sum to one": (
-                answer(lambda query, key: softmax(scores(query, key), axis=-2))
-            ),
-            "the softmax runs over the batch: sentences must not compete with each other": (
-                answer(lambda query, key: softmax(scores(query, key), axis=0))
-            ),
-            "the scores are not divided by √d_k": (
-                answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1)))
-            ),
-            "every sentence is asked about the first one: the batch axis of the keys is lost": (
-                lambda query, key, value: answer(attention_weights)(
-                    query, np.repeat(key[:1], len(key), 0), np.repeat(value[:1], len(value), 0)
-                )
-            ),
-        },
-        [
-            (_draw(b, q, d), _draw(b, k, d), _draw(b, k, v))
-            for b, q, k, d, v in ((1, 1, 1, 1, 1), (1, 1, 2, 1, 1), (2, 3, 5, 7, 4))
-        ],
-    )
-
-
-def _draw(*shape: int) -> Array:
-    return _RNG.standard_normal(shape)
-
-
-_RNG = np.random.default_rng(29)

@@ -1,23 +1,21 @@
 """Checks for the exercises on recurrence and the one vector that must carry a sentence."""
 
 import math
-from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.judging import compare
+from glassformer.exercises.checking import check
+from glassformer.exercises.judging import Answer, compare, read_number, sample
+from glassformer.exercises.slips import Slip
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import softmax
 
-Answer = Callable[..., Any]
 
-
-@check
-def check_elman_step(attempt: Answer) -> None:
+@check(see="A recurrent network by hand")
+def check_elman_step(attempt: Answer, rng: Generator) -> None:
     """Judge ``elman_step(x, state, input_weight, hidden_weight, bias)``, which returns the next state."""
 
     def right(x: Array, state: Array, into: Array, hidden: Array, bias: Array) -> Array:
@@ -42,16 +40,14 @@ def check_elman_step(attempt: Answer) -> None:
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias) + state @ hidden
         ),
     }
-    compare(attempt, right, slips, [_step_inputs(*sizes) for sizes in ((1, 1), (1, 2), (3, 5))])
+    compare(attempt, right, slips, [_step_inputs(rng, *sizes) for sizes in ((1, 1), (1, 2), (2, 2), (3, 5))])
 
 
-@check
+@check(see="What is left after many words")
 def check_steps_until_one_percent(attempt: Any) -> None:
     """Judge the number of steps after which a gradient that keeps 0.9 a step is below one hundredth."""
     kept, left = 0.9, 0.01
-    if isinstance(attempt, bool) or not isinstance(attempt, Real):
-        raise Slip(f"wanted one number, got {type(attempt).__name__}")
-    steps = float(attempt)
+    steps = read_number(attempt)
     exact = math.log(left) / math.log(kept)
     if steps == math.ceil(exact):
         return
@@ -69,8 +65,8 @@ def check_steps_until_one_percent(attempt: Any) -> None:
     raise Slip(f"after {steps:g} steps {kept**steps:.3g} is left, {side} than {left}")
 
 
-@check
-def check_rescaled(attempt: Answer) -> None:
+@check(see="The number that decides")
+def check_rescaled(attempt: Answer, rng: Generator) -> None:
     """Judge ``rescaled(matrix, radius)``, which returns the matrix scaled to that spectral radius."""
 
     def right(matrix: Array, radius: float) -> Array:
@@ -95,12 +91,46 @@ def check_rescaled(attempt: Answer) -> None:
         ),
     }
     turn = np.array([[0.5, -2.0], [0.5, 0.5]])
-    matrix = np.random.default_rng(5).standard_normal((7, 7))
+    matrix = sample(rng, 5, 5)
     compare(attempt, right, slips, [(np.array([[-0.5]]), 0.75), (turn, 1.25), (matrix, 0.9)])
 
 
-@check
-def check_lstm_step(attempt: Answer) -> None:
+@check(see="A recurrent network by hand")
+def check_mended_rnn(attempt: Answer, rng: Generator) -> None:
+    """Judge the mended ``rnn(x, input_weight, hidden_weight, bias)``, which returns all states."""
+
+    def right(x: Array, input_weight: Array, hidden_weight: Array, bias: Array) -> Array:
+        return elman_rnn(x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
+
+    def first_unread(x: Array, *weights: Array) -> Array:
+        later = right(x[1:], *weights) if len(x) > 1 else np.zeros((0, len(weights[-1])))
+        return np.concatenate([np.zeros((1, len(weights[-1]))), later])
+
+    slips: dict[str, Answer] = {
+        "the first word is still unread: its state is all zeros": first_unread,
+        "the last word is unread: as many states as words are wanted": (
+            lambda x, *weights: right(x, *weights)[:-1]
+        ),
+        "the last state is still zeros: the loop stops one word too early": (
+            lambda x, *weights: np.concatenate([right(x, *weights)[:-1], np.zeros((1, len(weights[-1])))])
+        ),
+        "no state is carried over: each word is read as if it were the first": (
+            lambda x, *weights: np.stack([right(word[None], *weights)[0] for word in x])
+        ),
+        "only the last state is returned: one state for each word is wanted": (
+            lambda x, *weights: right(x, *weights)[-1]
+        ),
+        "read from the end: the first word comes first": (lambda x, *weights: right(x[::-1], *weights)[::-1]),
+    }
+    cases = []
+    for length, d_in, d_hidden in ((1, 1, 1), (2, 1, 1), (5, 3, 2)):
+        _, _, *weights = _step_inputs(rng, d_in, d_hidden)
+        cases.append((sample(rng, length, d_in), *weights))
+    compare(attempt, right, slips, cases)
+
+
+@check(see="A cell that keeps: the LSTM")
+def check_lstm_step(attempt: Answer, rng: Generator) -> None:
     """Judge ``lstm_step(gates, cell)``, which returns the next state and the next cell.
 
     ``gates`` are the four sums before squashing: input gate, forget gate, candidate, output gate.
@@ -144,15 +174,12 @@ def check_lstm_step(attempt: Answer) -> None:
             lambda gates, cell: step(gates, cell, show=lambda x: x)
         ),
     }
-    rng = np.random.default_rng(7)
-    cases = [
-        (2 * rng.standard_normal(4 * d_hidden), 2 * rng.standard_normal(d_hidden)) for d_hidden in (1, 3)
-    ]
+    cases = [(sample(rng, 4 * d_hidden), 2 * sample(rng, d_hidden)) for d_hidden in (1, 3)]
     compare(attempt, right, slips, cases)
 
 
-@check
-def check_additive_weights(attempt: Answer) -> None:
+@check(see="The remedy, in one paragraph")
+def check_additive_weights(attempt: Answer, rng: Generator) -> None:
     """Judge ``additive_weights(query, key, query_weight, key_weight, score_weight)``."""
 
     def right(query: Array, key: Array, *weights: Array) -> Array:
@@ -176,46 +203,14 @@ def check_additive_weights(attempt: Answer) -> None:
         ),
         "turned: a row for each query, a column for each key": lambda *inputs: right(*inputs).T,
     }
-    rng = np.random.default_rng(11)
-    cases = [_attention_inputs(rng, *sizes) for sizes in ((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (3, 5, 2, 4, 7))]
+    cases = [
+        _attention_inputs(rng, *sizes)
+        for sizes in ((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (2, 2, 2, 2, 2), (3, 5, 2, 4, 7))
+    ]
     compare(attempt, right, slips, cases)
 
 
-@check
-def check_mended_rnn(attempt: Answer) -> None:
-    """Judge the mended ``rnn(x, input_weight, hidden_weight, bias)``, which returns all states."""
-
-    def right(x: Array, input_weight: Array, hidden_weight: Array, bias: Array) -> Array:
-        return elman_rnn(x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
-
-    def first_unread(x: Array, *weights: Array) -> Array:
-        later = right(x[1:], *weights) if len(x) > 1 else np.zeros((0, len(weights[-1])))
-        return np.concatenate([np.zeros((1, len(weights[-1]))), later])
-
-    slips: dict[str, Answer] = {
-        "the first word is still unread: its state is all zeros": first_unread,
-        "the last word is unread: as many states as words are wanted": (
-            lambda x, *weights: right(x, *weights)[:-1]
-        ),
-        "the last state is still zeros: the loop stops one word too early": (
-            lambda x, *weights: np.concatenate([right(x, *weights)[:-1], np.zeros((1, len(weights[-1])))])
-        ),
-        "no state is carried over: each word is read as if it were the first": (
-            lambda x, *weights: np.stack([right(word[None], *weights)[0] for word in x])
-        ),
-        "only the last state is returned: one state for each word is wanted": (
-            lambda x, *weights: right(x, *weights)[-1]
-        ),
-        "read from the end: the first word comes first": (lambda x, *weights: right(x[::-1], *weights)[::-1]),
-    }
-    cases = []
-    for length, d_in, d_hidden in ((1, 1, 1), (2, 1, 1), (5, 3, 2)):
-        _, _, *weights = _step_inputs(d_in, d_hidden)
-        cases.append((np.random.default_rng(length).standard_normal((length, d_in)), *weights))
-    compare(attempt, right, slips, cases)
-
-
-@check
+@check(see="And the work?")
 def check_multiplications(attempt: Answer) -> None:
     """Judge ``multiplications(length, width)``: how many a recurrent and an attention layer need."""
     slips: dict[str, Answer] = {
@@ -247,17 +242,16 @@ def check_multiplications(attempt: Answer) -> None:
     )
 
 
-def _step_inputs(d_in: int, d_hidden: int) -> tuple[Array, ...]:
+def _step_inputs(rng: Generator, d_in: int, d_hidden: int) -> tuple[Array, ...]:
     shapes = ((d_in,), (d_hidden,), (d_in, d_hidden), (d_hidden, d_hidden), (d_hidden,))
-    rng = np.random.default_rng(13)
-    return tuple(rng.standard_normal(shape) for shape in shapes)
+    return tuple(sample(rng, *shape) for shape in shapes)
 
 
 def _attention_inputs(
-    rng: np.random.Generator, queries: int, keys: int, d_query: int, d_key: int, d_hidden: int
+    rng: Generator, queries: int, keys: int, d_query: int, d_key: int, d_hidden: int
 ) -> tuple[Array, ...]:
     shapes = ((queries, d_query), (keys, d_key), (d_query, d_hidden), (d_key, d_hidden), (d_hidden,))
-    return tuple(rng.standard_normal(shape) for shape in shapes)
+    return tuple(sample(rng, *shape) for shape in shapes)
 
 
 def _sigmoid(x: Array) -> Array:

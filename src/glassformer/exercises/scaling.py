@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
 from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.judging import Answer, compare, compare_number, sample
 from glassformer.reference.attention import attention_weights
 from glassformer.reference.softmax import softmax
 
 
-@check
-def check_scaled_scores(attempt: Answer) -> None:
+@check(see="How large is a dot product?")
+def check_scaled_scores(attempt: Answer, rng: Generator) -> None:
     """Judge ``scaled_scores(query, key)``, which returns the scores before the softmax."""
     slips: dict[str, Answer] = {
         "unscaled: the dot products still have to be divided": lambda query, key: query @ key.T,
@@ -33,10 +34,10 @@ def check_scaled_scores(attempt: Answer) -> None:
         ),
         "these are the weights: the scores come before the softmax": attention_weights,
     }
-    compare(attempt, lambda query, key: query @ key.T / np.sqrt(query.shape[-1]), slips, _vectors())
+    compare(attempt, lambda query, key: query @ key.T / np.sqrt(query.shape[-1]), slips, _vectors(rng))
 
 
-@check
+@check(see="How large is a dot product?")
 def check_variance(attempt: Any) -> None:
     """Judge the variance of a dot product of 16 components of variance 4 with 16 of variance 9."""
     slips: dict[float, str] = {
@@ -56,8 +57,8 @@ def check_variance(attempt: Any) -> None:
     )
 
 
-@check
-def check_mended_weights(attempt: Answer) -> None:
+@check(see="Four divisors")
+def check_mended_weights(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``weights(query, key)``, which divided the scores by ``d_k``."""
     slips: dict[str, Answer] = {
         "still divided by the width: by how much does a typical score grow with it?": (
@@ -79,11 +80,11 @@ def check_mended_weights(attempt: Answer) -> None:
             lambda query, key: query @ key.T / np.sqrt(query.shape[-1])
         ),
     }
-    compare(attempt, attention_weights, slips, _vectors())
+    compare(attempt, attention_weights, slips, _vectors(rng))
 
 
-@check
-def check_entropy(attempt: Answer) -> None:
+@check(see="What large scores do to the softmax")
+def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
     """Judge ``entropy_in_bits(weights)``, which returns the entropy of each row."""
 
     def surprise(weights: Array) -> Array:
@@ -112,12 +113,17 @@ def check_entropy(attempt: Answer) -> None:
         ),
     }
     rows = [[0.5, 0.25, 0.125, 0.125, 0.0], [0.7, 0.1, 0.1, 0.05, 0.05], [1.0, 0.0, 0.0, 0.0, 0.0]]
-    cases = [(np.array([[0.5, 0.5]]),), (np.array([[1.0, 0.0]]),), (np.array(rows),)]
+    cases = [
+        (np.array([[0.5, 0.5]]),),
+        (np.array([[1.0, 0.0]]),),
+        (rng.permuted(rows[:2], axis=1),),
+        (rng.permuted(rows, axis=1),),
+    ]
     compare(attempt, lambda weights: surprise(weights).sum(axis=-1), slips, cases)
 
 
-@check
-def check_right_divisor(attempt: Answer) -> None:
+@check(see="Real projections")
+def check_right_divisor(attempt: Answer, rng: Generator) -> None:
     """Judge ``right_divisor(d_k, variance)``, which brings scores to variance 1."""
     slips: dict[str, Answer] = {
         "the variance of the components plays no part: √d_k is right for components of variance 1 only": (
@@ -146,12 +152,12 @@ def check_right_divisor(attempt: Answer) -> None:
         attempt,
         lambda d_k, variance: variance * np.sqrt(d_k),
         slips,
-        [(1, 1.0), (4, 1.0), (1, 4.0), (1, 0.25), (7, 3.0)],
+        [(1, 1.0), (4, 1.0), (1, 4.0), (1, 0.25), (int(rng.integers(5, 17)), 3.0)],
     )
 
 
-@check
-def check_cosine_weights(attempt: Answer) -> None:
+@check(see="Unit vectors are another matter")
+def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
     """Judge ``cosine_weights(query, key, scale)``: attention by direction."""
 
     def unit(vectors: Array, axis: int = -1) -> Array:
@@ -195,15 +201,11 @@ def check_cosine_weights(attempt: Answer) -> None:
         attempt,
         lambda query, key, scale: softmax(scale * (unit(query) @ unit(key).T)),
         slips,
-        [(*vectors, scale) for vectors, scale in zip(_vectors(), (1.0, 2.0, 3.0), strict=True)],
+        [(*vectors, scale) for vectors, scale in zip(_vectors(rng), (1.0, 2.0, 0.5, 3.0), strict=True)],
     )
 
 
-def _vectors() -> list[tuple[Array, Array]]:
-    """Queries and keys in three sizes, the last with all axes of different length."""
-    rng = np.random.default_rng(17)
-    sizes = ((1, 1, 1), (1, 2, 4), (3, 5, 7))
-    return [
-        (rng.standard_normal((queries, d_k)), rng.standard_normal((keys, d_k)))
-        for queries, keys, d_k in sizes
-    ]
+def _vectors(rng: Generator) -> list[tuple[Array, Array]]:
+    """Queries and keys in four sizes, the last with all axes of different length."""
+    sizes = ((1, 1, 1), (2, 2, 2), (1, 2, 4), (3, 5, 7))
+    return [(sample(rng, queries, d_k), sample(rng, keys, d_k)) for queries, keys, d_k in sizes]

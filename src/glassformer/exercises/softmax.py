@@ -5,29 +5,30 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
 from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
 from glassformer.reference.attention import attention_weights
 from glassformer.reference.masks import causal_mask
 from glassformer.reference.softmax import log_softmax, softmax, softmax_backward
 
-_RNG = np.random.default_rng(17)
-_ROWS = [(np.array([0.5]),), (np.array([1.0, 2.0]),), (_RNG.standard_normal((3, 5)),)]
 
-
-@check
-def check_stable_softmax(attempt: Answer) -> None:
+@check(see="It overflows, until it is shifted")
+def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
     """Judge ``stable_softmax(x)``, which returns the weights along the last axis."""
     compare(
         attempt,
         softmax,
         {
             "each column sums to one: the weights belong to the last axis": lambda x: softmax(x, axis=0),
+            "these are the logarithms of the weights": log_softmax,
             "all rows together sum to one: each should": lambda x: softmax(x.reshape(-1)).reshape(x.shape),
-            "the weights do not sum to one": lambda x: np.exp(x - x.max(axis=-1, keepdims=True)),
+            Hint("the weights do not sum to one", see="Five wishes"): lambda x: np.exp(
+                x - x.max(axis=-1, keepdims=True)
+            ),
         },
-        _ROWS,
+        _rows(rng),
     )
     compare(
         attempt,
@@ -40,13 +41,38 @@ def check_stable_softmax(attempt: Answer) -> None:
             "the smallest score is subtracted: what is far above it still overflows": (
                 lambda x: _normalised(np.exp(x - x.min(axis=-1, keepdims=True)))
             ),
+            "the mean is subtracted: what is far above it still overflows": (
+                lambda x: _normalised(np.exp(x - x.mean(axis=-1, keepdims=True)))
+            ),
         },
         [(np.array(x),) for x in ([1000.0], [0.0, 1000.0], [0.0, 2000.0], [[0.0, 1.0], [1999.0, 2000.0]])],
     )
 
 
-@check
-def check_log_softmax(attempt: Answer) -> None:
+@check(see="Temperature")
+def check_temperature(attempt: Any) -> None:
+    """Judge the temperature at which a lead of 3 means odds of 2 to 1."""
+    compare_number(
+        attempt,
+        3 / math.log(2),
+        {
+            math.log(2) / 3: "upside down: a temperature below one would sharpen, here the odds must fall",
+            3 / 2: "the odds are not the lead divided by the temperature, but exp of that",
+            3 * math.log(2): "multiplied: the lead is divided by the temperature",
+            3 / math.log10(2): "that is the logarithm to base ten: exp goes with the natural one",
+            3: "that makes the odds e to 1: the logarithm of 2 is not 1",
+            math.exp(3) / 2: "that is by how much the odds must fall: the temperature stands inside exp",
+        },
+        lambda value: (
+            f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, wanted 2 to 1"
+            if value > 0
+            else f"a temperature is above zero, got {value:g}"
+        ),
+    )
+
+
+@check(see="It overflows, until it is shifted")
+def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
     """Judge ``my_log_softmax(x)``, which returns the logarithms of the weights along the last axis."""
     compare(
         attempt,
@@ -60,7 +86,7 @@ def check_log_softmax(attempt: Answer) -> None:
             "the logarithm of the sum is missing": lambda x: x - x.max(axis=-1, keepdims=True),
             "the sum is subtracted, not its logarithm": (lambda x: x - np.exp(x).sum(axis=-1, keepdims=True)),
         },
-        _ROWS,
+        _rows(rng),
     )
     compare(
         attempt,
@@ -78,8 +104,8 @@ def check_log_softmax(attempt: Answer) -> None:
     )
 
 
-@check
-def check_masked_softmax(attempt: Answer) -> None:
+@check(see="A mask is not a large negative number")
+def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
     """Judge ``masked_softmax(x, attn_mask)``: weights along the last axis, none where the mask is False."""
 
     def right(x: Array, attn_mask: Array) -> Array:
@@ -108,7 +134,8 @@ def check_masked_softmax(attempt: Answer) -> None:
         [
             (np.array([0.5]), np.array([True])),
             (np.array([1.0, 2.0]), np.array([True, False])),
-            (_RNG.standard_normal((5, 5)), causal_mask(5)),
+            (sample(rng, 2, 2), causal_mask(2)),
+            (sample(rng, 3, 5), np.arange(5) > np.array([[1], [-1], [3]])),
         ],
     )
     compare(
@@ -121,30 +148,62 @@ def check_masked_softmax(attempt: Answer) -> None:
         attempt,
         right,
         {
-            "NaN for a query that may look at nothing: −∞ less −∞ is NaN, as is 0 / 0": (
+            Hint("NaN for a query that may look at nothing: 0 / 0", see="It cannot look at nothing"): (
                 lambda x, mask: np.where(mask.any(-1, keepdims=True), right(x, mask), np.nan)
             ),
-            "a query that may look at nothing attends evenly to what is forbidden: it should get zeros": (
-                fill(-1e30)
-            ),
-            "a query that may look at nothing attends as if there were no mask: it should get zeros": (
-                lambda x, mask: softmax(x, where=mask | ~mask.any(-1, keepdims=True))
-            ),
+            Hint(
+                "a query that may look at nothing attends evenly to what is forbidden",
+                see="It cannot look at nothing",
+            ): fill(-1e30),
+            Hint(
+                "a query that may look at nothing attends as if there were no mask",
+                see="It cannot look at nothing",
+            ): (lambda x, mask: softmax(x, where=mask | ~mask.any(-1, keepdims=True))),
         },
         [(np.array([[2.0, 1.0], [2.0, 1.0]]), np.array([[True, False], [False, False]]))],
     )
 
 
-@check
-def check_softmax_gradient(attempt: Answer) -> None:
+@check(see="A mask is not a large negative number")
+def check_attend(attempt: Answer, rng: Generator) -> None:
+    """Judge the mended ``attend(query, key, value, attn_mask)``, which returns the attended values."""
+
+    def attend(axis: int = -1, late: bool = False, scale: bool = True) -> Answer:
+        def run(query: Array, key: Array, value: Array, attn_mask: Array) -> Array:
+            query = query if scale else query * np.sqrt(query.shape[-1])
+            scores = query @ key.T / np.sqrt(query.shape[-1])
+            weights = softmax(scores, axis) * attn_mask if late else softmax(scores, axis, where=attn_mask)
+            return weights @ value
+
+        return run
+
+    compare(
+        attempt,
+        lambda query, key, value, mask: attention_weights(query, key, mask) @ value,
+        {
+            "two bugs are still in it: look at the sum of each row of weights": attend(axis=0, late=True),
+            "the softmax runs over the queries: the weights of one query, a row, sum to one": attend(axis=0),
+            "masked after the softmax: the forbidden keys have already taken their share": attend(late=True),
+            "the mask plays no part any more": (
+                lambda query, key, value, mask: attention_weights(query, key) @ value
+            ),
+            "the mask is turned: True means that a query may look": (
+                lambda query, key, value, mask: attention_weights(query, key, ~mask) @ value
+            ),
+            "the scores are no longer divided by √d_k": attend(scale=False),
+        },
+        [(*(sample(rng, size, 3) for _ in range(3)), causal_mask(size)) for size in (1, 2, 5)],
+    )
+
+
+@check(see="The gradient by hand")
+def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
     """Judge ``softmax_gradient(grad_weights, weights)``, which returns the gradient of the scores."""
 
     def mean(grad: Array, weights: Array) -> Array:
         return (weights * grad).sum(axis=-1, keepdims=True)
 
-    cases = [(np.array([1.0]), np.array([1.0]))]
-    for shape in ((2,), (3, 5)):
-        cases.append((_RNG.standard_normal(shape), softmax(_RNG.standard_normal(shape))))
+    shapes = ((1,), (2,), (2, 2), (3, 5))
     compare(
         attempt,
         softmax_backward,
@@ -159,12 +218,36 @@ def check_softmax_gradient(attempt: Answer) -> None:
             "the sign is turned": lambda g, w: w * (mean(g, w) - g),
             "the mean is over all rows: each has its own": lambda g, w: w * (g - (w * g).sum()),
         },
-        cases,
+        [(sample(rng, *shape), softmax(sample(rng, *shape)).round(2)) for shape in shapes],
     )
 
 
-@check
-def check_stream_step(attempt: Answer) -> None:
+@check(see="It cannot stay sharp")
+def check_longest_row(attempt: Any) -> None:
+    """Judge how many keys, the winner among them, a lead of 5 can bear before its weight falls below half."""
+    compare_number(
+        attempt,
+        149,
+        {
+            148: "the winner is a key too",
+            150: "one too many: the last length at which the weight is at least half is wanted",
+            math.exp(5): "that many rivals weigh as much as the winner: count the winner, in whole keys",
+            math.exp(5) + 1: "the right place, but keys come whole",
+            10: "a lead of 5 is not five times the weight, but exp(5) times",
+            32: "each unit of lead multiplies by e, not by 2",
+            297: "all keys together weigh one, so the rivals have the other half: count them once",
+        },
+        lambda value: (
+            f"among {value:g} keys the winner has a weight of {_winner(value):.3f}; wanted: the last "
+            "number of keys for which it is at least a half"
+            if value >= 1
+            else f"a row has at least one key, got {value:g}"
+        ),
+    )
+
+
+@check(see="A softmax that never sees the whole row")
+def check_stream_step(attempt: Answer, rng: Generator) -> None:
     """Judge ``stream_step(peak, total, block)``, which returns the peak and the total after the block."""
 
     def right(peak: float, total: float, block: Array) -> tuple[float, float]:
@@ -206,89 +289,15 @@ def check_stream_step(attempt: Answer) -> None:
         },
         [
             (*start, np.array([1.0])),
-            (2.0, 1.5, np.array([1.0, 0.5])),
-            (1.0, 1.5, np.array([2.0, -1.0, 3.0])),
+            (2.0, 1.5, -np.abs(sample(rng, 2))),
+            (1.0, 1.5, 3 + sample(rng, 3)),
             (*start, np.array([1000.0, 999.0])),
         ],
     )
 
 
-@check
-def check_mended_attention(attempt: Answer) -> None:
-    """Judge the mended ``attend(query, key, value, attn_mask)``, which returns the attended values."""
-
-    def attend(axis: int = -1, late: bool = False, scale: bool = True) -> Answer:
-        def run(query: Array, key: Array, value: Array, attn_mask: Array) -> Array:
-            query = query if scale else query * np.sqrt(query.shape[-1])
-            scores = query @ key.T / np.sqrt(query.shape[-1])
-            weights = softmax(scores, axis) * attn_mask if late else softmax(scores, axis, where=attn_mask)
-            return weights @ value
-
-        return run
-
-    compare(
-        attempt,
-        lambda query, key, value, mask: attention_weights(query, key, mask) @ value,
-        {
-            "two bugs are still in it: look at the sum of each row of weights": attend(axis=0, late=True),
-            "the softmax runs over the queries: the weights of one query, a row, sum to one": attend(axis=0),
-            "masked after the softmax: the forbidden keys have already taken their share": attend(late=True),
-            "the mask plays no part any more": (
-                lambda query, key, value, mask: attention_weights(query, key) @ value
-            ),
-            "the mask is turned: True means that a query may look": (
-                lambda query, key, value, mask: attention_weights(query, key, ~mask) @ value
-            ),
-            "the scores are no longer divided by √d_k": attend(scale=False),
-        },
-        [(*(_RNG.standard_normal((size, 3)) for _ in range(3)), causal_mask(size)) for size in (1, 2, 5)],
-    )
-
-
-@check
-def check_temperature(attempt: Any) -> None:
-    """Judge the temperature at which a lead of 3 means odds of 2 to 1."""
-    compare_number(
-        attempt,
-        3 / math.log(2),
-        {
-            math.log(2) / 3: "upside down: a temperature below one would sharpen, here the odds must fall",
-            3 / 2: "the odds are not the lead divided by the temperature, but exp of that",
-            3 * math.log(2): "multiplied: the lead is divided by the temperature",
-            3 / math.log10(2): "that is the logarithm to base ten: exp goes with the natural one",
-            3: "that makes the odds e to 1: the logarithm of 2 is not 1",
-            math.exp(3) / 2: "that is by how much the odds must fall: the temperature stands inside exp",
-        },
-        lambda value: (
-            f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, wanted 2 to 1"
-            if value > 0
-            else f"a temperature is above zero, got {value:g}"
-        ),
-    )
-
-
-@check
-def check_longest_row(attempt: Any) -> None:
-    """Judge how many keys, the winner among them, a lead of 5 can bear before its weight falls below half."""
-    compare_number(
-        attempt,
-        149,
-        {
-            148: "the winner is a key too",
-            150: "one too many: the last length at which the weight is at least half is wanted",
-            math.exp(5): "that many rivals weigh as much as the winner: count the winner, in whole keys",
-            math.exp(5) + 1: "the right place, but keys come whole",
-            10: "a lead of 5 is not five times the weight, but exp(5) times",
-            32: "each unit of lead multiplies by e, not by 2",
-            297: "all keys together weigh one, so the rivals have the other half: count them once",
-        },
-        lambda value: (
-            f"among {value:g} keys the winner has a weight of {_winner(value):.3f}; wanted: the last "
-            "number of keys for which it is at least a half"
-            if value >= 1
-            else f"a row has at least one key, got {value:g}"
-        ),
-    )
+def _rows(rng: Generator) -> list[tuple[Array]]:
+    return [(sample(rng, *shape),) for shape in ((1,), (2,), (2, 2), (2, 3, 5))]
 
 
 def _winner(keys: float) -> float:

@@ -5,18 +5,20 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
-from glassformer.exercises.checking import Slip, check
-from glassformer.exercises.epochs import COMBINATIONS, SLIPS, epoch_with, run_epoch
-from glassformer.exercises.judging import Answer, compare, compare_number
+from glassformer.exercises.checking import check
+from glassformer.exercises.epochs import SLIPS, epoch_with, name_slips, run_epoch
+from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
+from glassformer.exercises.slips import Slip
+from glassformer.reference.softmax import log_softmax, softmax
 from glassformer.training.schedule import paper_learning_rate
 
-_RNG = np.random.default_rng(10)
 _PAD, _START, _END = 0, 1, 2
 
 
-@check
-def check_num_wanted(attempt: Answer) -> None:
+@check(see="Padding")
+def check_num_wanted(attempt: Answer, rng: Generator) -> None:
     """Judge ``num_wanted(target_ids, pad_id)``, which counts the tokens that a batch asks for."""
 
     def counted(more: int) -> Answer:
@@ -33,123 +35,51 @@ def check_num_wanted(attempt: Answer) -> None:
             "one start is left out: every sentence has its own": (
                 lambda ids, pad: int((ids != pad).sum()) - 1
             ),
+            "id 0 is taken for padding: pad_id says which id it is": lambda ids, pad: int(
+                (ids[:, 1:] != 0).sum()
+            ),
             "these are the sentences: count their tokens": lambda ids, pad: len(ids),
         },
         [
-            (np.array([[_START, 5, 7, _END]]), _PAD),
+            (np.array([[_START, 5, _END]]), _PAD),
+            (np.array([[_START, 5, _END, _PAD]]), _PAD),
             (np.array([[_START, 5, 7, 4, _END], [_START, 6, _END, _PAD, _PAD]]), _PAD),
             (np.array([[1, 5, 0, 2, 9, 9], [1, 6, 4, 3, 2, 9], [1, 2, 9, 9, 9, 9]]), 9),
+            (np.where(np.arange(7) > rng.integers(1, 6, (5, 1)), 8, rng.integers(0, 8, (5, 7))), 8),
         ],
     )
 
 
-@check
-def check_perplexity(attempt: Answer) -> None:
-    """Judge ``perplexity(sums, counts)``: from the surprise and the number of tokens of each batch."""
-    compare(
+@check(see="Equation 3")
+def check_peak_rate(attempt: Any) -> None:
+    """Judge the highest learning rate of the paper's big model."""
+    compare_number(
         attempt,
-        lambda sums, counts: float(np.exp(sums.sum() / counts.sum())),
+        paper_learning_rate(4000, d_model=1024, warmup_steps=4000),
         {
-            "the mean of the batches' means: a token of a small batch would count more": (
-                lambda sums, counts: float(np.exp((sums / counts).mean()))
+            paper_learning_rate(4000, d_model=512, warmup_steps=4000): (
+                "that is the base model's: the big one is twice as wide"
             ),
-            "the mean of the batches' perplexities: take the mean surprise of all tokens first": (
-                lambda sums, counts: float(np.exp(sums / counts).mean())
+            paper_learning_rate(1, d_model=1024, warmup_steps=4000): (
+                "that is the rate of the first step: it is highest where the rise ends"
             ),
-            "this is the loss: the perplexity is e to that power": (
-                lambda sums, counts: float(sums.sum() / counts.sum())
+            paper_learning_rate(100_000, d_model=1024, warmup_steps=4000): (
+                "that is the rate after 100,000 steps: it is highest where the rise ends"
             ),
-            "the logarithms are natural ones: the power is one of e, not of 2": (
-                lambda sums, counts: float(2 ** (sums.sum() / counts.sum()))
+            paper_learning_rate(300_000, d_model=1024, warmup_steps=4000): (
+                "that is the rate after 300,000 steps: it is highest where the rise ends"
             ),
-            "the surprise of a batch is divided by the number of batches: divide all by all tokens": (
-                lambda sums, counts: float(np.exp(sums.mean()))
-            ),
-            "the sign is turned: this is the probability of a typical token": (
-                lambda sums, counts: float(np.exp(-sums.sum() / counts.sum()))
-            ),
+            1024**-0.5: "4,000 steps of warm-up are missing: the rise ends at 4000^−½, not at 1",
+            4000**-0.5: "the width is missing: wider models take smaller steps",
+            1 / (1024 * 4000) / 2: "x**-1/2 is half of 1 / x: put the exponent in parentheses",
+            1 / (1024 * 4000): "the root is missing",
+            (1024 * 4000) ** 0.5: "that is one over it",
         },
-        [
-            (np.array([np.log(8.0)]), np.array([1])),
-            (np.array([6.0, 1.0]), np.array([2, 3])),
-            (np.array([9.5, 2.0, 4.5]), np.array([7, 1, 2])),
-        ],
+        lambda number: f"then it would rise by {number / 4000:.2g} a step; take equation 3 at step 4,000",
     )
 
 
-@check
-def check_smoothed_loss(attempt: Answer) -> None:
-    """Judge ``smoothed_loss(logits, wanted_ids, pad_id, smoothing)``, a mean over the wanted tokens."""
-
-    def loss(
-        right: Callable[[float, int], float],
-        others: Callable[[float, int], float],
-        over: Callable[[Array, Array], Any] = lambda each, wanted: each[wanted].mean(),
-    ) -> Answer:
-        """Cross-entropy where the right token is wanted with one share and every other with another."""
-
-        def run(logits: Array, wanted_ids: Array, pad_id: int, smoothing: float) -> float:
-            size = logits.shape[-1]
-            log_probs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
-            shares = np.full_like(logits, others(smoothing, size))
-            np.put_along_axis(shares, wanted_ids[..., None], right(smoothing, size), axis=-1)
-            return float(over(-(shares * log_probs).sum(axis=-1), wanted_ids != pad_id))
-
-        return run
-
-    def kept(e: float, v: int) -> float:
-        return 1 - e + e / v
-
-    def spread(e: float, v: int) -> float:
-        return e / v
-
-    compare(
-        attempt,
-        loss(kept, spread),
-        {
-            "nothing is smoothed: the right token is wanted with all of the weight": loss(
-                lambda e, v: 1.0, lambda e, v: 0.0
-            ),
-            "ε is shared by the V − 1 wrong tokens: here, as in torch, the right one has its share too": loss(
-                lambda e, v: 1 - e, lambda e, v: e / (v - 1)
-            ),
-            "the right token lost its own share: what is wanted must sum to one": loss(
-                lambda e, v: 1 - e, spread
-            ),
-            "the right token keeps all of its weight: what is wanted must sum to one": loss(
-                lambda e, v: 1 + e / v, spread
-            ),
-            "every token gets ε: they share it": loss(lambda e, v: 1.0, lambda e, v: e),
-            "ε and 1 − ε have changed places": loss(lambda e, v: e + (1 - e) / v, lambda e, v: (1 - e) / v),
-            "padding counts: nobody wants it, smoothed or not": loss(
-                kept, spread, lambda each, wanted: each.mean()
-            ),
-            "the padding is left out of the sum, but still counted in the mean": loss(
-                kept, spread, lambda each, wanted: (each * wanted).mean()
-            ),
-            "this is the sum: divide by the number of tokens that are wanted": loss(
-                kept, spread, lambda each, wanted: each[wanted].sum()
-            ),
-            "the sign is turned: a loss is positive": loss(
-                kept, spread, lambda each, wanted: -each[wanted].mean()
-            ),
-            "the smoothing falls on the probabilities of the model: it falls on what is wanted": _blurred,
-        },
-        [
-            (_RNG.standard_normal((1, 1, 4)), np.array([[3]]), _PAD, 0.2),
-            (_RNG.standard_normal((2, 3, 5)), np.array([[3, 4, _END], [_END, _PAD, _PAD]]), _PAD, 0.1),
-        ],
-    )
-
-
-def _blurred(logits: Array, wanted_ids: Array, pad_id: int, smoothing: float) -> float:
-    size = logits.shape[-1]
-    probs = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-    told = np.take_along_axis(probs, wanted_ids[..., None], axis=-1)[..., 0]
-    return float(-np.log((1 - smoothing) * told + smoothing / size)[wanted_ids != pad_id].mean())
-
-
-@check
+@check(see="Equation 3")
 def check_paper_rate(attempt: Answer) -> None:
     """Judge ``paper_rate(step, d_model, warmup_steps)``, equation 3 with steps counted from 1."""
 
@@ -180,54 +110,170 @@ def check_paper_rate(attempt: Answer) -> None:
                 lambda step, d, w: d**0.5 * min(step**-0.5, step * w**-1.5)
             ),
             "divided by d_model: it is by its root": lambda step, d, w: min(step**-0.5, step * w**-1.5) / d,
+            "x**-1/2 is half of 1 / x: put the exponent in parentheses": (
+                lambda step, d, w: d**-1 / 2 * min(step**-1 / 2, step * w**-3 / 2)
+            ),
+            "the exponents are positive: minus one half is one over the root": (
+                lambda step, d, w: d**0.5 * min(step**0.5, step * w**1.5)
+            ),
             "the rise ends elsewhere than the fall begins: its exponent is −3/2": (
                 lambda step, d, w: d**-0.5 * min(step**-0.5, step * w**-0.5)
             ),
         },
-        [(1, 64, 4), (4, 64, 4), (16, 64, 4), (1, 512, 4000), (4000, 512, 4000), (100_000, 512, 4000)],
+        [
+            (1, 4, 4),
+            (4, 4, 4),
+            (16, 4, 4),
+            (3, 64, 9),
+            (1, 512, 4000),
+            (4000, 512, 4000),
+            (100_000, 512, 4000),
+        ],
     )
 
 
-@check
-def check_peak_rate(attempt: Any) -> None:
-    """Judge the highest learning rate of the paper's big model."""
-    compare_number(
+@check(see="The mean of what?")
+def check_perplexity(attempt: Answer, rng: Generator) -> None:
+    """Judge ``perplexity(sums, counts)``: from the surprise and the number of tokens of each batch."""
+    compare(
         attempt,
-        paper_learning_rate(4000, d_model=1024, warmup_steps=4000),
+        lambda sums, counts: float(np.exp(sums.sum() / counts.sum())),
         {
-            paper_learning_rate(4000, d_model=512, warmup_steps=4000): (
-                "that is the base model's: the big one is twice as wide"
+            "the mean of the batches' means: a token of a small batch would count more": (
+                lambda sums, counts: float(np.exp((sums / counts).mean()))
             ),
-            paper_learning_rate(1, d_model=1024, warmup_steps=4000): (
-                "that is the rate of the first step: it is highest where the rise ends"
+            "the mean of the batches' perplexities: take the mean surprise of all tokens first": (
+                lambda sums, counts: float(np.exp(sums / counts).mean())
             ),
-            paper_learning_rate(100_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 100,000 steps: it is highest where the rise ends"
+            "a surprise is not divided: take the mean of all tokens before the power": (
+                lambda sums, counts: float(np.exp(sums.sum()))
             ),
-            paper_learning_rate(300_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 300,000 steps: it is highest where the rise ends"
+            Hint("this is the loss: the perplexity is e to that power", see="Label smoothing"): (
+                lambda sums, counts: float(sums.sum() / counts.sum())
             ),
-            1024**-0.5: "4,000 steps of warm-up are missing: the rise ends at 4000^−½, not at 1",
-            4000**-0.5: "the width is missing: wider models take smaller steps",
-            1 / (1024 * 4000): "the root is missing",
-            (1024 * 4000) ** 0.5: "that is one over it",
+            Hint("the logarithms are natural ones: the power is one of e, not of 2", see="Label smoothing"): (
+                lambda sums, counts: float(2 ** (sums.sum() / counts.sum()))
+            ),
+            "the surprise of a batch is divided by the number of batches: divide all by all tokens": (
+                lambda sums, counts: float(np.exp(sums.mean()))
+            ),
+            Hint("the sign is turned: this is the probability of a typical token", see="Label smoothing"): (
+                lambda sums, counts: float(np.exp(-sums.sum() / counts.sum()))
+            ),
         },
-        lambda number: f"then it would rise by {number / 4000:.2g} a step; take equation 3 at step 4,000",
+        [
+            (np.array([2.0]), np.array([1])),
+            (np.array([6.0, 1.0]), np.array([2, 3])),
+            (np.array([9.5, 2.0, 4.5]), np.array([7, 1, 2])),
+            (np.abs(sample(rng, 5)), np.array([3, 1, 4, 1, 5])),
+        ],
     )
 
 
-@check
-def check_one_epoch(attempt: Answer) -> None:
+@check(see="Label smoothing")
+def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
+    """Judge ``smoothed_loss(logits, wanted_ids, pad_id, smoothing)``, a mean over the wanted tokens."""
+
+    def shares(logits: Array, wanted_ids: Array, smoothing: float, right: Answer, others: Answer) -> Array:
+        size = logits.shape[-1]
+        wanted = np.full_like(logits, others(smoothing, size))
+        np.put_along_axis(wanted, wanted_ids[..., None], right(smoothing, size), axis=-1)
+        return wanted
+
+    def loss(
+        right: Callable[[float, int], float],
+        others: Callable[[float, int], float],
+        over: Callable[[Array, Array], Any] = lambda each, wanted: each[wanted].mean(),
+        normalised: Callable[[Array], Array] = log_softmax,
+    ) -> Answer:
+        """Cross-entropy where the right token is wanted with one share and every other with another."""
+        return lambda logits, wanted_ids, pad_id, smoothing: float(
+            over(
+                -(normalised(logits) * shares(logits, wanted_ids, smoothing, right, others)).sum(axis=-1),
+                wanted_ids != pad_id,
+            )
+        )
+
+    def kept(e: float, v: int) -> float:
+        return 1 - e + e / v
+
+    def spread(e: float, v: int) -> float:
+        return e / v
+
+    compare(
+        attempt,
+        loss(kept, spread),
+        {
+            "nothing is smoothed: the right token is wanted with all of the weight": loss(
+                lambda e, v: 1.0, lambda e, v: 0.0
+            ),
+            "ε is shared by the V − 1 wrong tokens: here, as in torch, the right one has its share too": loss(
+                lambda e, v: 1 - e, lambda e, v: e / (v - 1)
+            ),
+            "the right token lost its own share: what is wanted must sum to one": loss(
+                lambda e, v: 1 - e, spread
+            ),
+            "the right token keeps all of its weight: what is wanted must sum to one": loss(
+                lambda e, v: 1 + e / v, spread
+            ),
+            "id 0 is taken for padding: pad_id says which id it is": (
+                lambda logits, wanted, pad, e: loss(kept, spread)(logits, wanted, 0, e)
+            ),
+            "every token gets ε: they share it": loss(lambda e, v: 1.0, lambda e, v: e),
+            "ε and 1 − ε have changed places": loss(lambda e, v: e + (1 - e) / v, lambda e, v: (1 - e) / v),
+            "logits are no logarithms of probabilities: normalise them first": loss(
+                kept, spread, normalised=lambda logits: logits
+            ),
+            "probabilities in place of their logarithms: a surprise is −log p": loss(
+                kept, spread, normalised=softmax
+            ),
+            "normalised over all logits together: at each place the probabilities sum to one": loss(
+                kept, spread, normalised=lambda logits: logits - np.log(np.exp(logits).sum())
+            ),
+            "normalised over the words of a sentence: the vocabulary is the last axis": loss(
+                kept, spread, normalised=lambda logits: log_softmax(logits, axis=-2)
+            ),
+            Hint("padding counts: nobody wants it, smoothed or not", see="Padding"): loss(
+                kept, spread, lambda each, wanted: each.mean()
+            ),
+            Hint(
+                "the padding is left out of the sum, but still counted in the mean", see="The mean of what?"
+            ): loss(kept, spread, lambda each, wanted: (each * wanted).mean()),
+            Hint(
+                "this is the sum: divide by the number of tokens that are wanted", see="The mean of what?"
+            ): loss(kept, spread, lambda each, wanted: each[wanted].sum()),
+            "the sign is turned: a loss is positive": loss(
+                kept, spread, lambda each, wanted: -each[wanted].mean()
+            ),
+            "the smoothing falls on the probabilities of the model: it falls on what is wanted": _blurred,
+        },
+        [
+            (sample(rng, 1, 1, 2), np.array([[1]]), _PAD, 0.2),
+            (sample(rng, 1, 2, 4), np.array([[3, _END]]), _PAD, 0.2),
+            (sample(rng, 1, 3, 5), np.array([[0, 3, 4]]), 4, 0.3),
+            (sample(rng, 2, 3, 5), np.array([[3, 4, _END], [_END, _PAD, _PAD]]), _PAD, 0.1),
+        ],
+    )
+
+
+@check(see="The mean of what?")
+def check_one_epoch(attempt: Answer, rng: Generator) -> None:
     """Judge ``one_epoch(model, optimizer, batches, held_out)``: it trains, and returns the held-out loss."""
-    weights, loss = run_epoch(attempt)
-    wanted_weights, wanted_loss = run_epoch(epoch_with())
+    seed = int(rng.integers(1000))
+    weights, loss = run_epoch(attempt, seed)
+    wanted_weights, wanted_loss = run_epoch(epoch_with(), seed)
     learned = np.allclose(weights, wanted_weights, atol=1e-5)
-    for slips in COMBINATIONS:
-        slipped_weights, slipped_loss = run_epoch(epoch_with(*slips))
-        if np.allclose(weights, slipped_weights, atol=1e-5) and np.isclose(loss, slipped_loss, atol=1e-5):
-            if slips:
-                raise Slip("; ".join(SLIPS[slip] for slip in slips))
-            return
+    if learned and np.isclose(loss, wanted_loss, atol=1e-5):
+        return
+    if slips := name_slips(weights, loss, seed):
+        raise Slip("; ".join(SLIPS[slip] for slip in slips))
     if not learned:
         raise Slip("the weights are not what one correction for each batch, by the mean surprise, makes them")
     raise Slip(f"the weights are right, but of the held-out tokens wanted {wanted_loss:.3f}, got {loss:.3f}")
+
+
+def _blurred(logits: Array, wanted_ids: Array, pad_id: int, smoothing: float) -> float:
+    size = logits.shape[-1]
+    probs = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    told = np.take_along_axis(probs, wanted_ids[..., None], axis=-1)[..., 0]
+    return float(-np.log((1 - smoothing) * told + smoothing / size)[wanted_ids != pad_id].mean())

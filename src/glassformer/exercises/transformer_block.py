@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
+from numpy.random import Generator
 
 from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number
-from glassformer.reference.attention import scaled_dot_product_attention
+from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
 from glassformer.reference.layers import layer_norm, layer_norm_backward
-
-_RNG = np.random.default_rng(8)
-_WORDS = _RNG.standard_normal((5, 4))
+from glassformer.reference.softmax import softmax
 
 
-@check
-def check_layer_norm(attempt: Answer) -> None:
+@check(see="Two details")
+def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
     """Judge ``my_layer_norm(x, scale, shift)``, which normalises along the last axis."""
 
     def with_root(root: Callable[[Array], Array], axis: int | None = -1) -> Answer:
@@ -26,6 +24,9 @@ def check_layer_norm(attempt: Answer) -> None:
             return scale * centred / root(centred) + shift
 
         return run
+
+    def plain(x: Array, scale: Array, shift: Array) -> Array:
+        return layer_norm(x, np.ones_like(scale), np.zeros_like(shift))
 
     def biased(centred: Array, axis: int | None = -1) -> Array:
         return (centred**2).mean(axis=axis, keepdims=True)
@@ -49,31 +50,48 @@ def check_layer_norm(attempt: Answer) -> None:
             "NaN: a word whose numbers are all equal has variance 0, and there is no ε": with_root(
                 lambda centred: np.sqrt(biased(centred))
             ),
+            "another ε than 1e-5": with_root(lambda centred: np.sqrt(biased(centred) + 1e-6)),
+            "two slips at once: one mean and one variance for all words, and no ε": with_root(
+                lambda centred: np.sqrt(biased(centred, None)), axis=None
+            ),
+            "two slips at once: divided by d − 1, and no ε for a word whose numbers are all equal": with_root(
+                lambda centred: np.sqrt(unbiased(centred))
+            ),
             "divided by the variance: the root is missing": with_root(lambda centred: biased(centred) + 1e-5),
-            "normalised down the columns: each word, a row, has a mean and a variance of its own": with_root(
-                lambda centred: np.sqrt(biased(centred, 0) + 1e-5), axis=0
+            Hint(
+                "normalised down the columns: each word, a row, has a mean and a variance of its own",
+                see="Keep it in scale: layer norm",
+            ): with_root(lambda centred: np.sqrt(biased(centred, 0) + 1e-5), axis=0),
+            Hint(
+                "one mean and one variance for all words: each word has its own",
+                see="Keep it in scale: layer norm",
+            ): with_root(lambda centred: np.sqrt(biased(centred, None) + 1e-5), axis=None),
+            Hint("divided rightly, but the mean is not taken away", see="Keep it in scale: layer norm"): (
+                lambda x, scale, shift: scale * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + shift
             ),
-            "one mean and one variance for all words: each word has its own": with_root(
-                lambda centred: np.sqrt(biased(centred, None) + 1e-5), axis=None
+            Hint("no mean is taken away, not even in the variance", see="Keep it in scale: layer norm"): (
+                lambda x, scale, shift: scale * x / np.sqrt(biased(x) + 1e-5) + shift
             ),
-            "scale and shift play no part": lambda x, scale, shift: layer_norm(
-                x, np.ones_like(scale), np.zeros_like(shift)
-            ),
+            Hint("scale and shift play no part", see="Keep it in scale: layer norm"): plain,
             "scaled and shifted before it is normalised: that undoes half of it": (
-                lambda x, scale, shift: layer_norm(
-                    scale * x + shift, np.ones_like(scale), np.zeros_like(shift)
-                )
+                lambda x, scale, shift: plain(scale * x + shift, scale, shift)
+            ),
+            "the shift is scaled, too: shift what has been scaled": (
+                lambda x, scale, shift: scale * (plain(x, scale, shift) + shift)
             ),
         },
         [
+            (np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2)),
             (np.array([[1.0, 7.0, 9.0, 15.0]]), np.ones(4), np.zeros(4)),
+            (sample(rng, 2, 2) / 1000, np.ones(2), np.zeros(2)),
             (np.full((2, 4), 7.0), np.ones(4), np.zeros(4)),
-            (_WORDS / 1000, np.array([1.0, 2.0, 0.5, -1.0]), np.array([0.0, 1.0, 0.0, 3.0])),
+            (sample(rng, 3, 4), np.array([1.0, 2.0, 0.5, -1.0]), np.array([0.0, 1.0, 0.0, 3.0])),
+            (sample(rng, 3, 5) / 1000, sample(rng, 5), sample(rng, 5)),
         ],
     )
 
 
-@check
+@check(see="Keep what was there: the residual connection")
 def check_gradient_factor(attempt: Any) -> None:
     """Judge the factor that a gradient picks up in 12 blocks of two sublayers with a slope of 0.05 each."""
     compare_number(
@@ -93,53 +111,68 @@ def check_gradient_factor(attempt: Any) -> None:
     )
 
 
-@check
-def check_mended_block(attempt: Answer) -> None:
+@check(see="The block")
+def check_block(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``block(x, norm, look, work)``: pre-norm, with its straight path."""
 
     def norm(x: Array) -> Array:
-        return layer_norm(x, np.ones(4), np.zeros(4))
+        return layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
 
     def look(x: Array) -> Array:
-        return scaled_dot_product_attention(x, x, x)[0]
+        return softmax(x @ x.T / np.sqrt(x.shape[-1])) @ x
 
     def work(x: Array) -> Array:
-        return np.maximum(0, x) @ np.array([[1.0, -1, 0, 0], [0, 1, 0, 1], [1, 0, -1, 0], [0, 0, 1, 2]])
+        return 2 * np.roll(np.maximum(0, x - 0.5), 1, axis=-1)
 
-    def stack(step: Callable[[Array, Callable[[Array], Array]], Array]) -> Answer:
-        return lambda x: step(step(x, look), work)
+    def stack(step: Callable[..., Array]) -> Answer:
+        return lambda x, norm, look, work: step(step(x, norm, look), norm, work)
 
-    def right(x: Array) -> Array:
-        x = x + look(norm(x))
-        return x + work(norm(x))
+    def pre_norm(x: Array, norm: Answer, sublayer: Answer) -> Array:
+        return x + sublayer(norm(x))
 
+    right = stack(pre_norm)
     compare(
-        lambda x: attempt(x, norm, look, work),
+        attempt,
         right,
         {
             "the normed words are what is added to: the straight path carries the words as they came": stack(
-                lambda x, sublayer: norm(x) + sublayer(norm(x))
+                lambda x, norm, sublayer: norm(x) + sublayer(norm(x))
             ),
             "that is post-norm: here the norm stands in front of each sublayer": stack(
-                lambda x, sublayer: norm(x + sublayer(x))
+                lambda x, norm, sublayer: norm(x + sublayer(x))
             ),
-            "nothing is added: the words that came in are lost": stack(lambda x, sublayer: sublayer(norm(x))),
-            "no norm is left": stack(lambda x, sublayer: x + sublayer(x)),
+            Hint(
+                "nothing is added: the words that came in are lost",
+                see="Keep what was there: the residual connection",
+            ): stack(lambda x, norm, sublayer: sublayer(norm(x))),
+            "no norm is left": stack(lambda x, norm, sublayer: x + sublayer(x)),
             "the norm stands behind the sublayer: it belongs in front": stack(
-                lambda x, sublayer: x + norm(sublayer(x))
+                lambda x, norm, sublayer: x + norm(sublayer(x))
             ),
             "the feed-forward network is still wrong: treat it as you treated attention": (
-                lambda x: (y := norm(x + look(norm(x)))) + work(y)
+                lambda x, norm, look, work: (y := norm(pre_norm(x, norm, look))) + work(y)
+            ),
+            "attention is still wrong: treat it as you treated the feed-forward network": (
+                lambda x, norm, look, work: pre_norm(norm(x) + look(norm(x)), norm, work)
+            ),
+            "the feed-forward network is handed its words without a norm": (
+                lambda x, norm, look, work: (y := pre_norm(x, norm, look)) + work(y)
             ),
             "both sublayers read the same words: the second reads what the first has added": (
-                lambda x: x + look(norm(x)) + work(norm(x))
+                lambda x, norm, look, work: x + look(norm(x)) + work(norm(x))
+            ),
+            "a norm too many: the one at the end follows the last block only": (
+                lambda x, norm, look, work: norm(right(x, norm, look, work))
+            ),
+            "the feed-forward network stands first: attention does": (
+                lambda x, norm, look, work: right(x, norm, work, look)
             ),
         },
-        [(_WORDS[:1],), (3 * _WORDS + 1,)],
+        [(sample(rng, *shape), norm, look, work) for shape in ((1, 2), (2, 2), (3, 5))],
     )
 
 
-@check
+@check(see="Counting")
 def check_number_of_parameters(attempt: Any) -> None:
     """Judge how many numbers an encoder layer with ``d_model`` 8 and ``d_ff`` 16 learns."""
     attention, network, norms = 4 * (8 * 8 + 8), 2 * 8 * 16 + 16 + 8, 2 * 2 * 8
@@ -163,8 +196,8 @@ def check_number_of_parameters(attempt: Any) -> None:
     )
 
 
-@check
-def check_dropped(attempt: Answer) -> None:
+@check(see="Dropout")
+def check_dropped(attempt: Answer, rng: Generator) -> None:
     """Judge ``dropped(x, kept, p)``, which drops the numbers that ``kept`` does not mark."""
     compare(
         attempt,
@@ -178,15 +211,22 @@ def check_dropped(attempt: Answer) -> None:
                 lambda x, kept, p: x * kept / kept.mean()
             ),
             "nothing is dropped": lambda x, kept, p: x / (1 - p),
+            "the dropped stay as they were: dropout sets them to zero": (
+                lambda x, kept, p: np.where(kept, x / (1 - p), x)
+            ),
+            "these are the kept numbers alone: the others are zeros, and keep their places": (
+                lambda x, kept, p: x[kept] / (1 - p)
+            ),
         },
         [
             (np.array([1.0, 2.0]), np.array([True, False]), 0.2),
-            (_WORDS, _RNG.random(_WORDS.shape) > 0.3, 0.3),
+            (sample(rng, 2, 2), np.array([[True, False], [True, True]]), 0.4),
+            (sample(rng, 3, 5), rng.random((3, 5)) > 0.3, 0.3),
         ],
     )
 
 
-@check
+@check(see="Dropout")
 def check_row_spread(attempt: Any) -> None:
     """Judge the standard deviation of the sum of four equal weights after dropout with p = 0.2."""
     compare_number(
@@ -205,40 +245,65 @@ def check_row_spread(attempt: Any) -> None:
     )
 
 
-@check
-def check_norm_gradient(attempt: Answer) -> None:
+@check(see="What it forgets")
+def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
     """Judge ``norm_gradient(grad, x)``: the gradient of x, with a scale of ones, along the last axis."""
 
-    def parts(grad: Array, x: Array) -> tuple[Array, Array, Array, Array]:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
-        normed = centred / root
-        mean = grad.mean(axis=-1, keepdims=True)
-        return mean, normed * (grad * normed).mean(axis=-1, keepdims=True), root, normed
+    def biased(centred: Array) -> Array:
+        return (centred**2).mean(axis=-1, keepdims=True)
 
-    def slip(formula: Callable[..., Array]) -> Answer:
-        return lambda grad, x: formula(grad, *parts(grad, x))
+    def slip(
+        formula: Callable[..., Array],
+        root: Callable[[Array], Array] = lambda centred: np.sqrt(biased(centred) + 1e-5),
+        axis: int | None = -1,
+    ) -> Answer:
+        def run(grad: Array, x: Array) -> Array:
+            centred = x - x.mean(axis=-1, keepdims=True)
+            normed = centred / root(centred)
+            along = normed * (grad * normed).mean(axis=axis, keepdims=True)
+            return formula(grad, grad.mean(axis=axis, keepdims=True), along, root(centred))
+
+        return run
+
+    def rightly(g: Array, m: Array, a: Array, s: Array) -> Array:
+        return (g - m - a) / s
 
     compare(
         attempt,
         lambda grad, x: layer_norm_backward(grad, x, np.ones(x.shape[-1]))[0],
         {
-            "mean and variance are taken as constants: they move with x": slip(lambda g, m, a, s, n: g / s),
+            "mean and variance are taken as constants: they move with x": slip(lambda g, m, a, s: g / s),
             "the variance is taken as a constant: the part along the normed word goes, too": slip(
-                lambda g, m, a, s, n: (g - m) / s
+                lambda g, m, a, s: (g - m) / s
             ),
-            "the mean is taken as a constant: it moves with x": slip(lambda g, m, a, s, n: (g - a) / s),
+            "the mean is taken as a constant: it moves with x": slip(lambda g, m, a, s: (g - a) / s),
             "not divided by the root: a long word's numbers move its norm less": slip(
-                lambda g, m, a, s, n: g - m - a
+                lambda g, m, a, s: g - m - a
             ),
-            "multiplied by the root: it divides": slip(lambda g, m, a, s, n: (g - m - a) * s),
+            "multiplied by the root: it divides": slip(lambda g, m, a, s: (g - m - a) * s),
             "summed, not averaged: the part along the normed word is a mean": slip(
-                lambda g, m, a, s, n: (g - m - a * g.shape[-1]) / s
+                lambda g, m, a, s: (g - m - a * g.shape[-1]) / s
             ),
-            "the sign of a part is turned: both are taken away": slip(lambda g, m, a, s, n: (g + m + a) / s),
+            "summed, not averaged: the mean that is taken away is one of d numbers": slip(
+                lambda g, m, a, s: (g - m * g.shape[-1] - a) / s
+            ),
+            "the means are those of all words: each word, a row, has its own": slip(rightly, axis=None),
+            Hint("ε stands beside the root: it belongs inside", see="Two details"): slip(
+                rightly, lambda centred: np.sqrt(biased(centred)) + 1e-5
+            ),
+            Hint("there is no ε: a small variance shows it", see="Two details"): slip(
+                rightly, lambda centred: np.sqrt(biased(centred))
+            ),
+            Hint("divided by d − 1: layer norm divides the sum of squares by d", see="Two details"): slip(
+                rightly,
+                lambda centred: np.sqrt(biased(centred) * centred.shape[-1] / (centred.shape[-1] - 1) + 1e-5),
+            ),
+            "the sign of a part is turned: both are taken away": slip(lambda g, m, a, s: (g + m + a) / s),
         },
         [
-            (np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[1.0, 7.0, 9.0, 15.0]])),
-            (_RNG.standard_normal((5, 4)), 2 * _WORDS),
+            (np.array([[1.0, 0.0, 0.0]]), np.array([[1.0, 2.0, 6.0]])),
+            (sample(rng, 2, 3), sample(rng, 2, 3) / 100),
+            (sample(rng, 3, 3), sample(rng, 3, 3)),
+            (sample(rng, 3, 5), 3 * sample(rng, 3, 5)),
         ],
     )

@@ -1,0 +1,276 @@
+"""Answers to the exercises on decoding."""
+
+from collections import Counter
+
+import numpy as np
+import torch
+
+END = 2
+
+
+def greedy_step(logits, ended):
+    return np.where(ended, 0, logits.argmax(axis=-1))
+
+
+def softmax(x):
+    exponentials = np.exp(x - x.max())
+    return exponentials / exponentials.sum()
+
+
+def next_probabilities(logits, temperature, top_p):
+    probabilities = softmax(logits / temperature)
+    kept, together = np.zeros(len(logits)), 0.0
+    for id in np.argsort(-probabilities):
+        if together >= top_p:
+            break
+        kept[id] = probabilities[id]
+        together += probabilities[id]
+    return kept / kept.sum()
+
+
+def reaching(each, together, top_p):
+    return together - each < top_p
+
+
+def excluding(each, together, top_p):
+    return together <= top_p
+
+
+def drawn_from(kept=reaching, heat=lambda x, t: softmax(x / t), share=True):
+    """Make an answer: which of the sorted words are kept, given their probabilities and sums."""
+
+    def attempt(logits, temperature, top_p):
+        probabilities = heat(logits, temperature)
+        order = np.argsort(-probabilities)
+        chosen = order[kept(probabilities[order], probabilities[order].cumsum(), top_p)]
+        left = np.zeros(len(logits))
+        left[chosen] = probabilities[chosen]
+        return left / left.sum() if share else left
+
+    return attempt
+
+
+def next_probabilities_in_torch(logits, temperature, top_p):
+    probabilities, order = (logits / temperature).softmax(-1).sort(descending=True)
+    probabilities[probabilities.cumsum(-1) - probabilities >= top_p] = 0
+    return torch.zeros_like(logits).scatter(0, order, probabilities / probabilities.sum())
+
+
+def heated_late(x, temperature):
+    return softmax(x) / temperature
+
+
+def cold_set(logits, temperature, top_p):
+    kept = next_probabilities(logits, 1, top_p) > 0
+    left = np.where(kept, softmax(logits / temperature), 0)
+    return left / left.sum()
+
+
+def rarest(logits, temperature, top_p):
+    probabilities = softmax(logits / temperature)
+    order = np.argsort(probabilities)
+    together = probabilities[order].cumsum() - probabilities[order]
+    left = np.zeros_like(probabilities)
+    left[order] = np.where(together < top_p, probabilities[order], 0)
+    return left / left.sum()
+
+
+def drawn_in_order(probabilities, top_p):
+    left = np.where(probabilities.cumsum() - probabilities < top_p, probabilities, 0)
+    return left / left.sum()
+
+
+def drawn_by_sorted_mask(probabilities, top_p):
+    falling = -np.sort(-probabilities)
+    left = np.where(falling.cumsum() - falling < top_p, probabilities, 0)
+    return left / left.sum()
+
+
+def scores(log_probabilities, lengths, alpha):
+    return log_probabilities / ((5 + lengths) / 6) ** alpha
+
+
+def beam_step(ids, totals, log_probs, beam_size, num_ended):
+    grown = [
+        (totals[beam] + log_probs[beam, token], [*ids[beam], token])
+        for beam in range(len(ids))
+        for token in range(log_probs.shape[1])
+    ]
+    grown.sort(key=lambda one: -one[0])
+    kept = grown[: beam_size - num_ended]
+    return np.array([words for _, words in kept]), np.array([total for total, _ in kept])
+
+
+def beam_step_in_torch(ids, totals, log_probs, beam_size, num_ended):
+    best = (totals[:, None] + log_probs).flatten().topk(beam_size - num_ended)
+    size = log_probs.shape[1]
+    return torch.cat([ids[best.indices // size], (best.indices % size)[:, None]], dim=1), best.values
+
+
+def one_of_each_beam(ids, totals, log_probs, beam_size, num_ended):
+    best = log_probs.argmax(axis=1)
+    total = totals + log_probs[np.arange(len(ids)), best]
+    order = np.argsort(-total)[: beam_size - num_ended]
+    return np.column_stack([ids, best])[order], total[order]
+
+
+def lowest(ids, totals, log_probs, beam_size, num_ended):
+    kept, total = beam_step(ids, -totals, -log_probs, beam_size, num_ended)
+    return kept, -total
+
+
+def without_end(ids, totals, log_probs, beam_size, num_ended):
+    log_probs = log_probs.copy()
+    log_probs[:, END] = -np.inf
+    return beam_step(ids, totals, log_probs, beam_size, num_ended)
+
+
+def after_any_beginning(ids, *rest):
+    longer, totals = beam_step(ids, *rest)
+    return [[*ids[row % len(ids)], words[-1]] for row, words in enumerate(longer)], totals
+
+
+def grams(words, n):
+    return list(zip(*(words[start:] for start in range(n)), strict=False))
+
+
+def clipped_precision(translation, reference, n):
+    mine, theirs = grams(translation, n), grams(reference, n)
+    return sum(min(mine.count(gram), theirs.count(gram)) for gram in set(mine)) / len(mine)
+
+
+def as_counters(translation, reference, n):
+    mine, theirs = Counter(grams(translation, n)), Counter(grams(reference, n))
+    return (mine & theirs).total() / mine.total()
+
+
+def crossed_out(translation, reference, n):
+    left, found = grams(reference, n), 0
+    for gram in grams(translation, n):
+        if gram in left:
+            left.remove(gram)
+            found += 1
+    return torch.tensor(found / len(grams(translation, n)))
+
+
+def same_place(translation, reference, n):
+    mine = grams(translation, n)
+    return sum(a == b for a, b in zip(mine, grams(reference, n), strict=False)) / len(mine)
+
+
+RIGHT = {
+    "greedy_step": [
+        greedy_step,
+        lambda x, ended: x.argmax(-1) * ~ended,
+        lambda x, ended: [0 if e else int(row.argmax()) for row, e in zip(x, ended, strict=True)],
+        lambda x, ended: x.argmax(-1).masked_fill(ended, 0),
+        lambda x, ended: (x.argmax(-1) * ~ended).astype(np.float32),
+    ],
+    "cache_savings": [6 * 2 * (30 * 31 // 2 - 30), np.float64(5220), torch.tensor(5220)],
+    "scores": [
+        scores,
+        lambda p, n, a: torch.tensor(p) * (6 / (5 + torch.tensor(n))) ** a,
+        lambda p, n, a: [scores(*pair, a) for pair in zip(p, n, strict=True)],
+        lambda p, n, a: np.exp(np.log(-p) - a * np.log((5 + n) / 6)) * -1,
+    ],
+    "next_probabilities": [
+        next_probabilities,
+        drawn_from(),
+        next_probabilities_in_torch,
+        lambda x, t, p: torch.tensor(next_probabilities(x, t, p)).bfloat16(),
+        lambda x, t, p: next_probabilities(x.astype(np.float32), t, p),
+    ],
+    "clipped_precision": [clipped_precision, as_counters, crossed_out],
+    "beam_step": [
+        beam_step,
+        beam_step_in_torch,
+        lambda *given: [part.tolist() for part in beam_step(*given)],
+    ],
+}
+
+WRONG = {
+    "greedy_step": {
+        "goes on": lambda x, ended: x.argmax(-1),
+        "other way round": lambda x, ended: x.argmax(-1) * ended,
+        "its end once more": lambda x, ended: np.where(ended, END, x.argmax(-1)),
+        "the logits themselves": lambda x, ended: x.max(-1) * ~ended,
+        "least likely": lambda x, ended: x.argmin(-1) * ~ended,
+        "each sentence has its own": lambda x, ended: np.where(ended, 0, x.argmax() % x.shape[1]),
+        "wanted is one id a sentence": lambda x, ended: np.where(ended[:, None], 0, x),
+        "a sentence for each word": lambda x, ended: x.argmax(0),
+        "wrong for this input": lambda x, ended: x.argmax(-1) * ~ended + 1,
+    },
+    "cache_savings": {
+        "are no waste": 5580,
+        "with a cache": 360,
+        "two vectors": 2610,
+        "there are six": 870,
+        "one layer's keys": 435,
+        "not 30: the mean": 10440,
+        "computes 360 of them": 10800,
+        "count from 1 to 30": 4860,
+        "not what we counted": 7,
+    },
+    "scores": {
+        "length has no say": lambda p, n, a: p,
+        "mean log-probability": lambda p, n, a: p / n,
+        "of n alone": lambda p, n, a: p / n**a,
+        "of the 5 + n alone": lambda p, n, a: p / ((5 + n) ** a / 6),
+        "and to nothing else": lambda p, n, a: p / (5 + n) ** a,
+        "the 5 is missing": lambda p, n, a: p / (n / 6) ** a,
+        "an exponent, not a factor": lambda p, n, a: p / (a * (5 + n) / 6),
+        "alpha has no say": lambda p, n, a: p / ((5 + n) / 6),
+        "multiplied": lambda p, n, a: p * ((5 + n) / 6) ** a,
+        "logarithms already": lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a,
+        "wrong for this input": lambda p, n, a: p / ((5 + n) // 6) ** a,
+    },
+    "next_probabilities": {
+        "the temperature divides logits, before": drawn_from(heat=heated_late),
+        "takes the sum across top_p is left out": drawn_from(excluding),
+        "divide by its sum": drawn_from(share=False),
+        "it sharpens nothing; the word that": drawn_from(excluding, heated_late),
+        "it sharpens nothing; what is left": drawn_from(heat=heated_late, share=False),
+        "belongs to the set; what is left": drawn_from(excluding, share=False),
+        "nothing; the word that takes the sum across top_p is left out: it belongs to the set; what": (
+            drawn_from(excluding, heated_late, share=False)
+        ),
+        "not what each has": drawn_from(lambda each, together, p: each >= p),
+        "heat first": cold_set,
+        "are divided by it": drawn_from(heat=lambda x, t: softmax(x * t)),
+        "temperature has no say": drawn_from(heat=lambda x, t: softmax(x)),
+        "top_p has no say": lambda x, t, p: softmax(x / t),
+        "come sorted": lambda *given: np.sort(next_probabilities(*given))[::-1],
+        "in the order of the words": lambda x, t, p: drawn_in_order(softmax(x / t), p),
+        "in sorted order": lambda x, t, p: drawn_by_sorted_mask(softmax(x / t), p),
+        "least likely words are kept": rarest,
+        "wrong for this input": lambda x, t, p: next_probabilities(x, t, p**2),
+    },
+    "clipped_precision": {
+        "not clipped": lambda t, r, n: np.mean([g in grams(r, n) for g in grams(t, n)]),
+        "the counts of the reference alone": lambda t, r, n: np.mean(
+            [grams(r, n).count(gram) / grams(t, n).count(gram) for gram in grams(t, n)]
+        ),
+        "counts once": lambda t, r, n: len({*grams(t, n)} & {*grams(r, n)}) / len({*grams(t, n)}),
+        "recall": lambda t, r, n: clipped_precision(r, t, n),
+        "anywhere in the reference": same_place,
+        "side by side": lambda t, r, n: clipped_precision(t, r, 1),
+        "the number of words": lambda t, r, n: clipped_precision(t, r, n) * len(grams(t, n)) / len(t),
+        "that is a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),
+        "wrong for this input": lambda t, r, n: 1 - clipped_precision(t, r, n),
+    },
+    "beam_step": {
+        "are forgotten": lambda i, t, p, size, ended: beam_step(i, t, p, size, 0),
+        "are multiplied": lambda i, t, p, size, ended: beam_step(i, 0 * t, t[:, None] * p, size, ended),
+        "let all continuations compete": one_of_each_beam,
+        "only the last token counts": lambda i, t, p, size, ended: beam_step(i, 0 * t, p, size, ended),
+        "likeliest comes last": lambda *given: [part[::-1] for part in beam_step(*given)],
+        "after the wrong beginnings": after_any_beginning,
+        "the end is thrown away": without_end,
+        "these are the worst": lowest,
+        "probabilities are added": lambda i, t, p, size, ended: beam_step(
+            i, np.exp(t), np.exp(p), size, ended
+        ),
+        "wanted 2 results, got 1": lambda *given: beam_step(*given)[0],
+        "wrong for this input": lambda *given: (beam_step(*given)[0], np.exp(beam_step(*given)[1])),
+    },
+}

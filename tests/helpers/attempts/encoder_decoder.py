@@ -1,0 +1,185 @@
+"""Answers to the exercises on the encoder-decoder."""
+
+import numpy as np
+import torch
+
+from glassformer.modules.layers import DecoderLayer
+
+END = 2
+
+
+def cut(ids):
+    return ids[:, :-1], ids[:, 1:]
+
+
+def decoder_layer_size(d_model, d_ff):
+    attention = 4 * (d_model * d_model + d_model)
+    feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
+    return 2 * attention + feed_forward + 3 * 2 * d_model
+
+
+def size_of(attentions, norms, biases=True):
+    def count(d, f):
+        maps = attentions * 4 * d * d + 2 * d * f
+        return maps + (attentions * 4 * d + f + d if biases else 0) + 2 * norms * d
+
+    return count
+
+
+def picked(log_probs, wanted_ids):
+    return -np.take_along_axis(log_probs, wanted_ids[..., None], axis=-1)[..., 0]
+
+
+def mean_surprise(log_probs, wanted_ids, pad_id):
+    total, count = 0.0, 0
+    for row, ids in zip(log_probs, wanted_ids, strict=True):
+        for told, id in zip(row, ids, strict=True):
+            if id != pad_id:
+                total, count = total - told[id], count + 1
+    return total / count
+
+
+def written_by(stop=END, keep_start=False, keep_end=True, best=np.argmax, extra=0, seen=lambda ids: ids):
+    def attempt(next_logits, max_length):
+        ids = [1]
+        while len(ids) <= max_length + extra and ids[-1] != stop:
+            ids.append(int(best(next_logits(seen(ids)))))
+        ids = ids if keep_start else ids[1:]
+        return ids if keep_end else [id for id in ids if id != END]
+
+    return attempt
+
+
+def write_with_break(next_logits, max_length):
+    written = []
+    for _ in range(max_length):
+        written.append(torch.as_tensor(next_logits(np.array([1, *written]))).argmax())
+        if written[-1] == END:
+            break
+    return torch.stack(written)
+
+
+def throw_coins(best):
+    return best(np.random.default_rng(3).binomial(400, 0.5, (2000, 16))) / 400
+
+
+RIGHT = {
+    "cut": [
+        cut,
+        lambda ids: (np.delete(ids, -1, axis=1), ids.T[1:].T),
+        lambda ids: (torch.tensor(ids)[:, :-1], torch.tensor(ids)[:, 1:]),
+        lambda ids: np.stack(cut(ids)),
+        lambda ids: [[row[:-1] for row in ids.tolist()], [row[1:] for row in ids.tolist()]],
+    ],
+    "decoder_layer_size": [
+        decoder_layer_size,
+        lambda d, f: sum(p.numel() for p in DecoderLayer(d, 1, f).parameters()),
+        lambda d, f: 8 * d * d + 2 * d * f + 15 * d + f,
+    ],
+    "mean_surprise": [
+        mean_surprise,
+        lambda lp, w, pad: picked(lp, w)[w != pad].mean(),
+        lambda lp, w, pad: picked(lp.astype(np.float32), w)[w != pad].mean(),
+        lambda lp, w, pad: picked(lp.astype(np.float16), w)[w != pad].mean(),
+        lambda lp, w, pad: np.average(
+            -np.einsum("stv,stv->st", lp, np.eye(lp.shape[-1])[w]), weights=w != pad
+        ),
+        lambda lp, w, pad: torch.nn.functional.nll_loss(lp.flatten(0, 1), w.flatten(), ignore_index=pad),
+    ],
+    "write": [
+        written_by(),
+        write_with_break,
+        lambda next_logits, most: np.array(written_by()(next_logits, most)),
+        lambda next_logits, most: torch.tensor(written_by()(next_logits, most)),
+        lambda next_logits, most: tuple(written_by(best=lambda x: x.argmax())(next_logits, most)),
+    ],
+    "score_of_shortcut": [3 / 4, np.float32(0.75), torch.tensor(0.75)],
+    "best_by_luck": [throw_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
+}
+
+WRONG = {
+    "cut": {
+        "given and wanted are the whole sentence": lambda ids: (ids, ids),
+        "given the very word that is wanted": lambda ids: (ids[:, :-1], ids[:, :-1]),
+        "the start is dropped from both": lambda ids: (ids[:, 1:], ids[:, 1:]),
+        "the other way round": lambda ids: cut(ids)[::-1],
+        "shifted by two": lambda ids: (ids[:, :-2], ids[:, 2:]),
+        "would not learn to stop": lambda ids: (ids[:, :-2], ids[:, 1:-1]),
+        "the last token is still given": lambda ids: (ids, ids[:, 1:]),
+        "the start is still wanted": lambda ids: (ids[:, :-1], ids),
+        "time is the last axis": lambda ids: (ids[:-1], ids[1:]),
+        "wanted 2 results, got 1": lambda ids: ids[:, 1:],
+        "its rows have different lengths": lambda ids: (
+            [[id for id in row if id not in (0, END)] for row in ids.tolist()],
+            ids[:, 1:],
+        ),
+        "wrong for this input": lambda ids: (ids[:, :-1], np.roll(ids, 1, axis=1)[:, :-1]),
+    },
+    "decoder_layer_size": {
+        "encoder layer": size_of(1, 2),
+        "one attention is missing": size_of(1, 3),
+        "one norm is missing": size_of(2, 2),
+        "the norms are missing": size_of(2, 0),
+        "the biases and the norms": lambda d, f: 8 * d * d + 2 * d * f,
+        "every map adds one": size_of(2, 3, biases=False),
+        "biases of the attentions": lambda d, f: decoder_layer_size(d, f) - 8 * d,
+        "biases of the feed-forward": lambda d, f: decoder_layer_size(d, f) - d - f,
+        "output projections": lambda d, f: decoder_layer_size(d, f) - 2 * (d * d + d),
+        "scale and shift": lambda d, f: decoder_layer_size(d, f) - 3 * d,
+        "two maps": lambda d, f: decoder_layer_size(d, f) - d * f - d,
+        "wrong for this input": lambda d, f: 2 * decoder_layer_size(d, f),
+    },
+    "mean_surprise": {
+        "sign is turned": lambda lp, w, pad: -mean_surprise(lp, w, pad),
+        "padding counts": lambda lp, w, pad: picked(lp, w).mean(),
+        "still counted in the mean": lambda lp, w, pad: (picked(lp, w) * (w != pad)).mean(),
+        "id 0 is taken for padding": lambda lp, w, pad: picked(lp, w)[w > 0].mean(),
+        "this is the sum": lambda lp, w, pad: picked(lp, w)[w != pad].sum(),
+        "mean of the sentences' means": lambda lp, w, pad: np.mean(
+            [mean_surprise(lp[i : i + 1], w[i : i + 1], pad) for i in range(len(w))]
+        ),
+        "the end is left out": lambda lp, w, pad: picked(lp, w)[(w != pad) & (w != END)].mean(),
+        "their logarithms are given": lambda lp, w, pad: -np.exp(-picked(lp, w))[w != pad].mean(),
+        "logarithms already": lambda lp, w, pad: -np.log(-picked(lp, w))[w != pad].mean(),
+        "only the wanted one counts": lambda lp, w, pad: -lp[w != pad].mean(),
+        "what the model likes best": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
+        "wanted one number, got shape (1, 1)": lambda lp, w, pad: picked(lp, w),
+        "wrong for this input": lambda lp, w, pad: np.median(picked(lp, w)[w != pad]),
+    },
+    "write": {
+        "it goes on after the end: stop when the end is written": written_by(stop=None),
+        "the start is returned with the rest: it was given, not written": written_by(keep_start=True),
+        "max_length counts what is written, without the start": written_by(extra=-1),
+        "the end is written; the start is returned": written_by(stop=None, keep_start=True),
+        "the end is written; max_length": written_by(stop=None, extra=-1),
+        "not written; max_length": written_by(keep_start=True, extra=-1),
+        "the end is written; the start is returned with the rest: it was given, not written; max": written_by(
+            stop=None, keep_start=True, extra=-1
+        ),
+        "the end is cut off": written_by(keep_end=False),
+        "one word too many": written_by(extra=1),
+        "least likely": written_by(best=np.argmin),
+        "the last word only": written_by(seen=lambda ids: ids[-1:]),
+        "not handed the start": written_by(seen=lambda ids: ids[1:]),
+        "wanted shape (2,), got shape (1,)": lambda next_logits, most: [END],
+    },
+    "score_of_shortcut": {
+        "always differ in gender": 1.0,
+        '"it" is the animal': 0.5,
+        "how often it is wrong": 0.25,
+        "in per cent": 75,
+        "go through every animal": 0.6,
+        "between 0 and 1, got 96": 96,
+        "wanted one number, got list": [True, False],
+    },
+    "best_by_luck": {
+        "one coin's score": 0.5,
+        "the worst": 0.456,
+        "on average": 0.025,
+        "in per cent": 54.41,
+        "right as a count": 217.65,
+        "many more than sixteen": throw_coins(np.max),
+        "keep the best, often": 0.51,
+        "wanted one number, got ndarray": throw_coins(lambda heads: heads.max(axis=1)),
+    },
+}

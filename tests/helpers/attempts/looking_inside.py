@@ -1,0 +1,260 @@
+"""Answers to the exercises on maps, ablations and attributions."""
+
+import numpy as np
+import torch
+
+
+def looked_at(weights):
+    return weights.mean(0).argmax(-1)
+
+
+def looked_at_in_a_loop(weights):
+    return np.array([np.argmax(sum(head[row] for head in weights)) for row in range(weights.shape[1])])
+
+
+def all_heads(attended, output_weight):
+    return np.concatenate(list(attended), axis=-1) @ output_weight
+
+
+def without_head(attended, output_weight, head):
+    kept = attended.copy()
+    kept[head] = 0
+    return all_heads(kept, output_weight)
+
+
+def without_head_by_rows(attended, output_weight, head):
+    width = attended.shape[-1]
+    blocks = [output_weight[i * width : (i + 1) * width] for i in range(len(attended))]
+    parts = [a @ block for i, (a, block) in enumerate(zip(attended, blocks, strict=True)) if i != head]
+    return sum(parts, np.zeros((attended.shape[1], output_weight.shape[1])))
+
+
+def without_head_by_einsum(attended, output_weight, head):
+    heads, _, width = attended.shape
+    blocks = output_weight.reshape(heads, width, -1)
+    return np.einsum("htk,hkd,h->td", attended, blocks, np.arange(heads) != head)
+
+
+def without_head_left_out(attended, output_weight, head):
+    width = attended.shape[-1]
+    others = [each for number, each in enumerate(attended) if number != head]
+    rows = np.delete(output_weight, np.arange(head * width, (head + 1) * width), axis=0)
+    return np.concatenate(others, axis=-1) @ rows
+
+
+def without_head_in_torch(attended, output_weight, head):
+    kept = attended.clone()
+    kept[head] = 0
+    return kept.transpose(0, 1).flatten(1) @ output_weight
+
+
+def without_position(attended, output_weight, position):
+    kept = attended.copy()
+    kept[:, position % attended.shape[1]] = 0
+    return all_heads(kept, output_weight)
+
+
+def with_mean_head(attended, output_weight, head):
+    kept = attended.copy()
+    kept[head] = attended.mean(0)
+    return all_heads(kept, output_weight)
+
+
+def joined_in_another_order(attended, output_weight, head):
+    kept = attended.copy()
+    kept[head] = 0
+    return kept.reshape(attended.shape[1], -1) @ output_weight
+
+
+def occlude(score, ids, blank):
+    falls = []
+    for place in range(len(ids)):
+        covered = ids.copy()
+        covered[place] = blank
+        falls.append(score(ids) - score(covered))
+    return np.array(falls)
+
+
+def occlude_at_once(score, ids, blank):
+    covered = np.where(np.eye(len(ids), dtype=bool), blank, ids)
+    return score(ids) - np.array([score(row) for row in covered])
+
+
+def occlude_for_good(score, ids, blank):
+    covered, falls = ids.copy(), []
+    for place in range(len(ids)):
+        covered[place] = blank
+        falls.append(score(ids) - score(covered))
+    return falls
+
+
+def occlude_in_place(score, ids, blank):
+    falls = []
+    for place in range(len(ids)):
+        before = score(ids)
+        ids[place] = blank
+        falls.append(before - score(ids))
+    return falls
+
+
+def occlude_the_rest(score, ids, blank):
+    kept = [np.where(np.arange(len(ids)) == place, ids, blank) for place in range(len(ids))]
+    return [score(ids) - score(each) for each in kept]
+
+
+def mended(model, vectors, may_look, mode=False, mask=True, hand_back=True):
+    was_training = model.training
+    model.train(mode)
+    start = vectors.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(model(start, may_look if mask else None), start)
+    if hand_back:
+        model.train(was_training)
+    return (gradient * vectors).sum(-1)
+
+
+def mended_by_backward(model, vectors, may_look):
+    model.eval()
+    start = vectors.detach().clone().requires_grad_(True)
+    model(start, may_look).backward()
+    model.train()
+    return torch.einsum("td,td->t", start.grad, vectors)
+
+
+def share_that_agrees(first, second, is_word):
+    same = [
+        np.argmax(one[words]) == np.argmax(other[words])
+        for one, other, words in zip(first, second, is_word, strict=True)
+    ]
+    return np.mean(same)
+
+
+def share_by_masked_arrays(first, second, is_word):
+    places = [np.ma.array(numbers, mask=~is_word).argmax(axis=-1) for numbers in (first, second)]
+    return float((places[0] == places[1]).mean())
+
+
+def share_in_torch(first, second, is_word):
+    one, other = (numbers.masked_fill(~is_word, -torch.inf).argmax(-1) for numbers in (first, second))
+    return (one == other).float().mean()
+
+
+def correlation(first, second, is_word):
+    return np.corrcoef(first[is_word], second[is_word])[0, 1]
+
+
+RIGHT = {
+    "looked_at": [
+        looked_at,
+        looked_at_in_a_loop,
+        lambda weights: torch.tensor(weights).sum(0).argmax(-1),
+        lambda weights: np.einsum("hqk->qk", weights.astype(np.float32)).argmax(1).tolist(),
+    ],
+    "without_head": [
+        without_head,
+        without_head_by_rows,
+        without_head_by_einsum,
+        without_head_left_out,
+        without_head_in_torch,
+    ],
+    "log_odds_without": [-3 / 7, -0.43, np.float32(-3 / 7)],
+    "occlude": [
+        occlude,
+        occlude_at_once,
+        lambda score, ids, blank: list(occlude(score, ids, blank)),
+        lambda score, ids, blank: torch.tensor(occlude(score, ids, blank)),
+    ],
+    "saliency": [
+        lambda vectors, gradients: (vectors * gradients).sum(-1),
+        lambda vectors, gradients: np.einsum("td,td->t", vectors, gradients),
+        lambda vectors, gradients: np.diag(vectors @ gradients.T),
+        lambda vectors, gradients: torch.linalg.vecdot(vectors, gradients),
+        lambda vectors, gradients: [sum(v * g) for v, g in zip(vectors, gradients, strict=True)],
+    ],
+    "mended_saliency": [mended, mended_by_backward, lambda *given: mended(*given).numpy()],
+    "share_that_agrees": [share_that_agrees, share_by_masked_arrays, share_in_torch],
+}
+
+WRONG = {
+    "looked_at": {
+        "down the columns": lambda weights: weights.mean(0).argmax(0),
+        "each head for itself": lambda weights: weights.argmax(-1),
+        "averaged over the queries": lambda weights: weights.mean(1).argmax(-1),
+        "of any head": lambda weights: weights.max(0).argmax(-1),
+        "only the first head": lambda weights: weights[0].argmax(-1),
+        "heads voted": lambda weights: [np.bincount(choice).argmax() for choice in weights.argmax(-1).T],
+        "these are the weights": lambda weights: weights.mean(0).max(-1),
+        "counted from 1": lambda weights: looked_at(weights) + 1,
+        "the least weight": lambda weights: weights.mean(0).argmin(-1),
+        "wrong for this input": lambda weights: 0 * looked_at(weights),
+    },
+    "without_head": {
+        "nothing is switched off": lambda a, w, head: all_heads(a, w),
+        "only this head": lambda a, w, head: all_heads(a, w) - without_head(a, w, head),
+        "a position is switched off": without_position,
+        "the mean of all heads": with_mean_head,
+        "make up for it": lambda a, w, head: without_head(a, w, head) * len(a) / max(len(a) - 1, 1),
+        "counted from 1": lambda a, w, head: without_head(a, w, head - 1),
+        "in the order of the heads": joined_in_another_order,
+        "d_k rows of W_O": lambda a, w, head: all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]],
+        "wanted shape (1, 1), got shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
+    },
+    "log_odds_without": {
+        "sum to one again": -0.3,
+        "with the word": 0.3,
+        "what the word itself said": 0.6,
+        "vote for": 0.3 / 0.7,
+        "even weights": -0.75,
+        "and the weights that are left change": -1.7,
+        "not 7: divide": 7,
+    },
+    "occlude": {
+        "sign is turned": lambda *given: -occlude(*given),
+        "the blanks add up": occlude_for_good,
+        "changed its input": occlude_in_place,
+        "all others are covered": occlude_the_rest,
+        "taken out": lambda score, ids, blank: [
+            score(ids) - score(np.delete(ids, i)) for i in range(len(ids))
+        ],
+        "the score that is left": lambda score, ids, blank: score(ids) - occlude(score, ids, blank),
+        "divided by the score before": lambda score, ids, blank: occlude(score, ids, blank) / score(ids),
+        "the sum of all falls": lambda *given: occlude(*given).sum(),
+        "wrong for this input": lambda *given: 2 * occlude(*given),
+    },
+    "saliency": {
+        "the gradients alone": lambda vectors, gradients: gradients.sum(-1),
+        "length of the gradient": lambda vectors, gradients: np.sqrt((gradients**2).sum(-1)),
+        "before the sum": lambda vectors, gradients: abs(vectors * gradients).sum(-1),
+        "at the end": lambda vectors, gradients: abs((vectors * gradients).sum(-1)),
+        "the mean": lambda vectors, gradients: (vectors * gradients).mean(-1),
+        "over the tokens": lambda vectors, gradients: (vectors * gradients).sum(0),
+        "not summed yet": lambda vectors, gradients: vectors * gradients,
+        "divided by its length": lambda vectors, gradients: (
+            (vectors * gradients).sum(-1) / np.linalg.norm(gradients, axis=-1)
+        ),
+        "every token with every other": lambda vectors, gradients: vectors @ gradients.T,
+        "wrong for this input": lambda vectors, gradients: (vectors + gradients).sum(-1),
+    },
+    "mended_saliency": {
+        "both bugs": lambda *given: mended(*given, mode=True, mask=False),
+        "mask is forgotten": lambda *given: mended(*given, mask=False),
+        "still in training mode": lambda *given: mended(*given, mode=True),
+        "cut off afterwards": lambda *given: mended(*given, mask=False) * given[2],
+        "the sign is lost": lambda *given: mended(*given).abs(),
+        "shared out": lambda *given: mended(*given) / mended(*given).sum(),
+        "hand it back": lambda *given: mended(*given, hand_back=False),
+        "wrong for this input": lambda *given: 2 * mended(*given),
+        "wanted shape (1,), got one number": lambda *given: mended(*given).sum(),
+        "does not require grad": lambda model, vectors, may_look: model(vectors, may_look).backward(),
+    },
+    "share_that_agrees": {
+        "padding takes part": lambda a, b, w: np.mean(a.argmax(-1) == b.argmax(-1)),
+        "set to zero": lambda a, b, w: share_that_agrees(a * w, b * w, np.ones_like(w)),
+        "a count": lambda a, b, w: share_that_agrees(a, b, w) * len(a),
+        "how often they differ": lambda a, b, w: 1 - share_that_agrees(a, b, w),
+        "every place is compared": lambda a, b, w: np.mean(a[w] == b[w]),
+        "a correlation": correlation,
+        "the smallest numbers": lambda a, b, w: share_that_agrees(-a, -b, w),
+        "wanted one number, got shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
+        "wrong for this input": lambda a, b, w: share_that_agrees(a, b, w) / 2,
+    },
+}

@@ -1,0 +1,194 @@
+"""Answers to the exercises on several heads."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def merge(x):
+    return np.concatenate(list(x), axis=-1)
+
+
+def contributions(attended, output_weight):
+    width = attended.shape[-1]
+    return np.stack([head @ output_weight[i * width : (i + 1) * width] for i, head in enumerate(attended)])
+
+
+def contributions_by_einsum(attended, output_weight):
+    heads, _, width = attended.shape
+    return np.einsum("htd,hdm->htm", attended, output_weight.reshape(heads, width, -1))
+
+
+def contributions_by_zeros(attended, output_weight):
+    parts = np.zeros((len(attended), *attended.shape))
+    for i, head in enumerate(attended):
+        parts[i, i] = head
+    return np.stack([merge(part) @ output_weight for part in parts])
+
+
+def softmax(x):
+    exponentials = np.exp(x - x.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def attend_in_a_loop(query, key, value, num_heads, divisor=None, cut=None, glue=merge):
+    cut = cut or (lambda x: np.split(x, num_heads, axis=-1))
+    divisor = math.sqrt(query.shape[-1] / num_heads) if divisor is None else divisor
+    heads = [softmax(q @ k.T / divisor) @ v for q, k, v in zip(*map(cut, (query, key, value)), strict=True)]
+    return glue(np.stack(heads))
+
+
+def attend_in_torch(query, key, value, num_heads):
+    pieces = (torch.tensor(x).unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (query, key, value))
+    return torch.nn.functional.scaled_dot_product_attention(*pieces).transpose(0, 1).flatten(1)
+
+
+def attend_by_einsum(query, key, value, num_heads, axis=2):
+    query, key, value = (x.reshape(len(x), num_heads, -1) for x in (query, key, value))
+    exponentials = np.exp(np.einsum("qhd,khd->hqk", query, key) / math.sqrt(query.shape[-1]))
+    weights = exponentials / exponentials.sum(axis, keepdims=True)
+    return np.einsum("hqk,khd->qhd", weights, value).reshape(len(query), -1)
+
+
+def attend_with_the_module(query, key, value, num_heads):
+    width = query.shape[-1]
+    module = torch.nn.MultiheadAttention(width, num_heads, bias=False, dtype=query.dtype)
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.eye(width).repeat(3, 1))
+        module.out_proj.weight.copy_(torch.eye(width))
+    return module(query, key, value)[0]
+
+
+def attend_among_heads(query, key, value, num_heads):
+    query, key, value = (x.reshape(len(x), num_heads, -1) for x in (query, key, value))
+    weights = softmax(query @ key.swapaxes(-2, -1) / math.sqrt(query.shape[-1]))
+    return (weights @ value).reshape(len(query), -1)
+
+
+def attend_wrong(divisor=None, cut=False, glue=False):
+    """Attend with some of the slips."""
+
+    def run(query, key, value, num_heads):
+        return attend_in_a_loop(
+            query,
+            key,
+            value,
+            num_heads,
+            divisor=divisor and divisor(query.shape[-1]),
+            cut=(lambda x: x.reshape(num_heads, len(x), -1)) if cut else None,
+            glue=(lambda x: x.reshape(x.shape[1], -1)) if glue else merge,
+        )
+
+    return run
+
+
+RIGHT = {
+    "merge": [
+        merge,
+        lambda x: x.transpose(1, 0, 2).reshape(x.shape[1], -1),
+        lambda x: torch.tensor(x).transpose(0, 1).flatten(1),
+        lambda x: x.permute(1, 0, 2).flatten(1).bfloat16(),
+        lambda x: np.einsum("htd->thd", x.astype(np.float32)).reshape(x.shape[1], -1),
+        lambda x: [[number for head in x for number in head[word]] for word in range(x.shape[1])],
+    ],
+    "parameters": [
+        1_050_624,
+        4 * (512 * 512 + 512),
+    ],
+    "contributions": [
+        contributions,
+        contributions_by_einsum,
+        contributions_by_zeros,
+        lambda attended, output_weight: torch.stack(
+            [a @ w for a, w in zip(attended, output_weight.chunk(len(attended)), strict=True)]
+        ),
+    ],
+    "attend": [
+        attend_in_a_loop,
+        attend_in_torch,
+        attend_by_einsum,
+        attend_with_the_module,
+        lambda *given: attend_in_a_loop(*given).astype(np.float16),
+    ],
+    "best_share": [
+        20 / 64,
+        0.3125,
+        np.float64(0.31),
+    ],
+    "sharpness": [
+        4,
+        4.0,
+        np.int64(4),
+    ],
+}
+
+WRONG = {
+    "merge": {
+        "without turning the axes": lambda x: x.reshape(x.shape[1], -1),
+        "alternate": lambda x: np.moveaxis(x, 0, -1).reshape(x.shape[1], -1),
+        "added up": lambda x: sum(x),
+        "averaged": lambda x: x.mean(0),
+        "two of them still have to become one": lambda x: np.swapaxes(x, 0, 1),
+        "one below the other": lambda x: np.concatenate(list(x)),
+        "reverse order": lambda x: np.concatenate(list(x)[::-1], axis=-1),
+        "a row is a head here": lambda x: x.reshape(len(x), -1),
+        "wrong for this input": lambda x: 2 * merge(x),
+    },
+    "parameters": {
+        "biases are missing": 1_048_576,
+        "once for each head": 8 * 1_050_624,
+        "one bias is missing": 1_050_112,
+        "W_O comes after": 787_968,
+        "one head's share": 131_328,
+        "do not have 7": 7,
+        "wanted one number, got str": "many",
+    },
+    "contributions": {
+        "their sum": lambda a, w: merge(a) @ w,
+        "the mean": lambda a, w: contributions(a, w) / len(a),
+        "across its columns": lambda a, w: contributions(a, w.T),
+        "finished output is cut": lambda a, w: np.stack(np.split(merge(a) @ w, len(a), axis=-1)),
+        "by turns": lambda a, w: np.stack([head @ w[i :: len(a)] for i, head in enumerate(a)]),
+        "the whole output": lambda a, w: np.tile(merge(a) @ w, (len(a), 1, 1)),
+        "rows of its own": lambda a, w: a @ w[: a.shape[-1]],
+    },
+    "attend": {
+        "both bugs": attend_wrong(math.sqrt, cut=True, glue=True),
+        "still cut with a reshape alone": attend_wrong(cut=True, glue=True),
+        "cut rightly, but glued": attend_wrong(glue=True),
+        "glued rightly, but cut": attend_wrong(cut=True),
+        "root of d_model": attend_wrong(math.sqrt),
+        "no longer divided": attend_wrong(lambda width: 1),
+        "glued with a reshape alone, divided by": attend_wrong(math.sqrt, glue=True),
+        "cut with a reshape alone, divided by": attend_wrong(math.sqrt, cut=True),
+        "root of the number of heads": lambda q, k, v, num_heads: attend_in_a_loop(
+            q, k, v, num_heads, divisor=math.sqrt(num_heads)
+        ),
+        "all weights together": lambda *given: attend_by_einsum(*given, axis=None),
+        "among its own heads": attend_among_heads,
+        "runs over the heads": lambda *given: attend_by_einsum(*given, axis=0),
+        "runs over the queries": lambda *given: attend_by_einsum(*given, axis=1),
+        "plays no part": lambda q, k, v, num_heads: attend_in_a_loop(q, k, v, 1),
+    },
+    "best_share": {
+        "blind guessing": 1 / 64,
+        "too many where two": 1 / 6,
+        "for two questions": 0.625,
+        "how many ordered answers": 1 / 20,
+        "in any mixture": 0.0625,
+        "all three values differ": 0.375,
+        "lists with two equal values are missing": 0.125,
+        "not 0.5: count the mixtures": 0.5,
+        "between 0 and 1, got 20": 20,
+    },
+    "sharpness": {
+        "divided by √d_k, and here d_k is 8": 2,
+        "root of d_model": 6,
+        "itself not among them": 5,
+        "exp, no product": 12,
+        "outweigh": 3,
+        "next whole number": math.sqrt(8) * math.log(4),
+        "by 4.04e+04 to 1": 30,
+    },
+}

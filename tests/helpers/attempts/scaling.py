@@ -1,0 +1,162 @@
+"""Answers to the exercises on how large scores are, and what they are divided by."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def softmax(x, axis=-1):
+    return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
+
+
+def unit(x, axis=-1):
+    return x / np.linalg.norm(x, axis=axis, keepdims=True)
+
+
+def scaled(query, key):
+    return query @ key.T / np.sqrt(query.shape[-1])
+
+
+def scaled_in_loops(query, key):
+    return [[sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q)) for k in key] for q in query]
+
+
+def scaled_in_torch(query, key):
+    query, key = torch.tensor(query), torch.tensor(key)
+    return torch.einsum("qd,kd->qk", query, key) * query.shape[-1] ** -0.5
+
+
+def weights_in_float32(query, key):
+    return softmax(scaled(query.astype(np.float32), key.astype(np.float32)))
+
+
+def weights_in_torch(query, key):
+    return torch.softmax(scaled_in_torch(query, key), -1)
+
+
+def surprise(weights):
+    return -weights * np.log2(np.where(weights > 0, weights, 1))
+
+
+def entropy(weights):
+    return surprise(weights).sum(axis=-1)
+
+
+def entropy_in_loops(weights):
+    return [sum(-w * math.log2(w) for w in row if w > 0) for row in weights]
+
+
+def cosines(query, key):
+    return unit(query) @ unit(key).T
+
+
+def cosine_weights_in_torch(query, key, scale):
+    query, key = torch.tensor(query), torch.tensor(key)
+    return (scale * torch.cosine_similarity(query[:, None], key[None], dim=-1)).softmax(-1)
+
+
+RIGHT = {
+    "scaled_scores": [
+        scaled,
+        scaled_in_loops,
+        scaled_in_torch,
+        lambda query, key: torch.nn.functional.linear(query, key) / math.sqrt(key.shape[-1]),
+    ],
+    "variance": [
+        576,
+        576.0,
+        np.float32(576),
+    ],
+    "mended_weights": [
+        lambda query, key: softmax(scaled(query, key)),
+        weights_in_float32,
+        weights_in_torch,
+    ],
+    "entropy_in_bits": [
+        entropy,
+        entropy_in_loops,
+        lambda weights: torch.special.entr(torch.tensor(weights)).sum(-1) / math.log(2),
+    ],
+    "right_divisor": [
+        lambda d_k, variance: variance * np.sqrt(d_k),
+        lambda d_k, variance: math.sqrt(d_k * variance * variance),
+        lambda d_k, variance: torch.tensor(float(d_k)).sqrt() * variance,
+    ],
+    "cosine_weights": [
+        lambda query, key, scale: softmax(scale * cosines(query, key)),
+        cosine_weights_in_torch,
+        lambda query, key, scale: torch.softmax(
+            scale * torch.nn.functional.normalize(query) @ torch.nn.functional.normalize(key).T, -1
+        ),
+    ],
+}
+
+WRONG = {
+    "scaled_scores": {
+        "unscaled": lambda q, k: q @ k.T,
+        "divided by the width itself": lambda q, k: q @ k.T / q.shape[-1],
+        "multiplied instead of divided": lambda q, k: q @ k.T * q.shape[-1] ** 0.5,
+        "root of the number of keys": lambda q, k: q @ k.T / len(k) ** 0.5,
+        "root of the number of queries": lambda q, k: q @ k.T / len(q) ** 0.5,
+        "turned": lambda q, k: scaled(k, q),
+        "these are the weights": lambda q, k: softmax(scaled(q, k)),
+        "wrong for this input": lambda q, k: np.abs(scaled(q, k)),
+    },
+    "variance": {
+        "components of variance 1": 16,
+        "variance of one product": 36,
+        "standard deviation": 24,
+        "are multiplied": 208,
+        "multiplied standard deviations": 96,
+        "squared once too often": 20736,
+        "16 times one of them": 9216,
+        "not 100: how large is it with one component": 100,
+        "wanted one number, got str": "large",
+    },
+    "mended_weights": {
+        "still divided by the width": lambda q, k: softmax(q @ k.T / q.shape[-1]),
+        "no longer divided": lambda q, k: softmax(q @ k.T),
+        "after the softmax": lambda q, k: softmax(q @ k.T) / q.shape[-1] ** 0.5,
+        "each column sums to one": lambda q, k: softmax(scaled(q, k), axis=0),
+        "root of the number of keys": lambda q, k: softmax(q @ k.T / len(k) ** 0.5),
+        "the softmax is lost": scaled,
+        "wrong for this input": lambda q, k: softmax(-scaled(q, k)),
+    },
+    "entropy_in_bits": {
+        "in nats": lambda w: entropy(w) * math.log(2),
+        "negative": lambda w: -entropy(w),
+        "down the columns": lambda w: surprise(w).sum(axis=0),
+        "one number for all rows": lambda w: surprise(w).sum(),
+        "the mean over the keys": lambda w: surprise(w).mean(axis=-1),
+        "not summed": surprise,
+        "NaN": lambda w: -(w * np.log2(w)).sum(axis=-1),
+        "not weighted": lambda w: -np.log2(np.where(w > 0, w, 1)).sum(axis=-1),
+        "wrong for this input": lambda w: w.max(axis=-1),
+    },
+    "right_divisor": {
+        "plays no part": lambda d, v: d**0.5,
+        "variance of the scores": lambda d, v: d * v * v,
+        "only one of the two vectors": lambda d, v: (d * v) ** 0.5,
+        "divided by the variance": lambda d, v: d**0.5 / v,
+        "without a root": lambda d, v: d * v,
+        "taken for the standard deviation": lambda d, v: d**0.5 * v * v,
+        "one over it": lambda d, v: 1 / (v * d**0.5),
+        "wrong for this input": lambda d, v: 2 * v * d**0.5,
+    },
+    "cosine_weights": {
+        "neither queries nor keys": lambda q, k, s: softmax(s * (q @ k.T)),
+        "the keys are as long": lambda q, k, s: softmax(s * (unit(q) @ k.T)),
+        "the queries are as long": lambda q, k, s: softmax(s * (q @ unit(k).T)),
+        "divided by `scale`": lambda q, k, s: softmax(cosines(q, k) / s),
+        "divided by √d_k as well": lambda q, k, s: softmax(s * cosines(q, k) / q.shape[-1] ** 0.5),
+        "`scale` plays no part": lambda q, k, s: softmax(cosines(q, k)),
+        "down the columns": lambda q, k, s: softmax(s * (unit(q, axis=0) @ unit(k, axis=0).T)),
+        "the root is missing": lambda q, k, s: softmax(
+            s * q @ k.T / (q**2).sum(-1, keepdims=True) / (k**2).sum(-1, keepdims=True).T
+        ),
+        "these are the scaled cosines": lambda q, k, s: s * cosines(q, k),
+        "each column sums to one": lambda q, k, s: softmax(s * cosines(q, k), axis=0),
+        "wrong for this input": lambda q, k, s: softmax(-s * cosines(q, k)),
+    },
+}

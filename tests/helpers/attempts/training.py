@@ -1,0 +1,222 @@
+"""Answers to the exercises on training."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.epochs import epoch_with
+from glassformer.training.schedule import learning_rate_at
+
+PEAK = (1024 * 4000) ** -0.5
+
+
+def num_wanted(target_ids, pad_id):
+    return int((target_ids[:, 1:] != pad_id).sum())
+
+
+def paper_rate(step, d_model, warmup_steps):
+    return 1 / np.sqrt(d_model) * min(1 / np.sqrt(step), step / warmup_steps**1.5)
+
+
+def perplexity(sums, counts):
+    return np.exp(sums.sum() / counts.sum())
+
+
+def log_softmax(logits, axis=-1):
+    return logits - np.log(np.exp(logits).sum(axis, keepdims=True))
+
+
+def each_smoothed(logits, wanted_ids, smoothing, normalised=log_softmax):
+    log_probs = normalised(logits)
+    told = np.take_along_axis(log_probs, wanted_ids[..., None], -1)[..., 0]
+    return -(1 - smoothing) * told - smoothing * log_probs.mean(-1)
+
+
+def smoothed_loss(logits, wanted_ids, pad_id, smoothing, normalised=log_softmax):
+    return each_smoothed(logits, wanted_ids, smoothing, normalised)[wanted_ids != pad_id].mean()
+
+
+def smoothed_in_loops(logits, wanted_ids, pad_id, smoothing):
+    losses = []
+    for place in np.ndindex(*wanted_ids.shape):
+        if wanted_ids[place] != pad_id:
+            log_probs = log_softmax(logits[place])
+            losses.append(-(1 - smoothing) * log_probs[wanted_ids[place]] - smoothing * log_probs.mean())
+    return sum(losses) / len(losses)
+
+
+def torchs_smoothed_loss(logits, wanted_ids, pad_id, smoothing):
+    flat, wanted = logits.flatten(0, 1), wanted_ids.flatten()
+    return F.cross_entropy(flat, wanted, ignore_index=pad_id, label_smoothing=smoothing)
+
+
+def smoothed_with(right, others):
+    """Want the right token and every other with these shares, given ε and the size of the vocabulary."""
+
+    def attempt(logits, wanted_ids, pad_id, smoothing):
+        size = logits.shape[-1]
+        shares = np.full(logits.shape, others(smoothing, size))
+        np.put_along_axis(shares, wanted_ids[..., None], right(smoothing, size), -1)
+        return -np.einsum("stv,stv->st", shares, log_softmax(logits))[wanted_ids != pad_id].mean()
+
+    return attempt
+
+
+def blurred_loss(logits, wanted_ids, pad_id, smoothing):
+    told = np.exp(np.take_along_axis(log_softmax(logits), wanted_ids[..., None], -1)[..., 0])
+    told = (1 - smoothing) * told + smoothing / logits.shape[-1]
+    return -np.log(told[wanted_ids != pad_id]).mean()
+
+
+def one_epoch(model, optimizer, batches, held_out):
+    model.train()
+    for batch in batches:
+        optimizer.zero_grad()
+        model(batch).mean().backward()
+        optimizer.step()
+    model.eval()
+    total, count = 0.0, 0
+    for batch in held_out:
+        surprises = model(batch)
+        total += surprises.sum().item()
+        count += len(surprises)
+    return total / count
+
+
+def cleared_after(model, optimizer, batches, held_out):
+    for batch in batches:
+        model(batch).mean().backward()
+        optimizer.step()
+        model.zero_grad()
+    with torch.inference_mode():
+        model.eval()
+        return torch.cat([model(batch) for batch in held_out]).mean()
+
+
+def broken_epoch(model, optimizer, batches, held_out):
+    for batch in batches:
+        model(batch).mean().backward()
+        optimizer.step()
+    losses = [model(batch).mean().item() for batch in held_out]
+    return sum(losses) / len(losses)
+
+
+RIGHT = {
+    "num_wanted": [
+        num_wanted,
+        lambda ids, pad: np.count_nonzero(ids != pad) - ids.shape[0],
+        lambda ids, pad: sum(int(id != pad) for row in ids for id in row[1:]),
+        lambda ids, pad: torch.tensor(ids)[:, 1:].ne(pad).sum(),
+    ],
+    "peak_rate": [PEAK, 4.94e-4, np.float32(PEAK), torch.tensor(PEAK)],
+    "paper_rate": [
+        paper_rate,
+        lambda step, d, w: learning_rate_at(
+            step, peak=(d * w) ** -0.5, warmup_steps=w, total_steps=10**6, schedule="inverse_sqrt"
+        ),
+        lambda step, d, w: (d * w) ** -0.5 * (step / w if step < w else math.sqrt(w / step)),
+        lambda step, d, w: torch.tensor([step**-0.5, step * w**-1.5]).min() / d**0.5,
+    ],
+    "perplexity": [
+        perplexity,
+        lambda sums, counts: math.exp(sum(sums) / sum(counts)),
+        lambda sums, counts: np.exp(np.average(sums / counts, weights=counts)),
+        lambda sums, counts: np.exp(np.float32(sums.sum()) / np.float32(counts.sum())),
+        lambda sums, counts: torch.exp(sums.sum() / counts.sum()),
+    ],
+    "smoothed_loss": [
+        smoothed_loss,
+        smoothed_in_loops,
+        torchs_smoothed_loss,
+        smoothed_with(lambda e, v: 1 - e + e / v, lambda e, v: e / v),
+        lambda logits, *rest: smoothed_loss(logits.astype(np.float16), *rest),
+    ],
+    "one_epoch": [one_epoch, cleared_after, epoch_with()],
+}
+
+WRONG = {
+    "num_wanted": {
+        "the starts are counted: they": lambda ids, pad: int((ids != pad).sum()),
+        "learn to stop": lambda ids, pad: int((ids[:, 2:] != pad).sum()),
+        "padding is counted": lambda ids, pad: ids[:, 1:].size,
+        "padding and the starts": lambda ids, pad: ids.size,
+        "one start is left out": lambda ids, pad: int((ids != pad).sum()) - 1,
+        "id 0 is taken for padding": lambda ids, pad: int((ids[:, 1:] != 0).sum()),
+        "these are the sentences": lambda ids, pad: len(ids),
+        "wanted one number, got shape (1,)": lambda ids, pad: (ids[:, 1:] != pad).sum(1),
+        "wrong for this input": lambda ids, pad: int((ids[:, 1:] == pad).sum()),
+    },
+    "peak_rate": {
+        "base model's": (512 * 4000) ** -0.5,
+        "first step": 1024**-0.5 * 4000**-1.5,
+        "100,000 steps": (1024 * 100_000) ** -0.5,
+        "300,000 steps": (1024 * 300_000) ** -0.5,
+        "steps of warm-up are missing": 1 / 32,
+        "the width is missing": 4000**-0.5,
+        "in parentheses": 1 / 8_192_000,
+        "the root is missing": 1 / 4_096_000,
+        "one over it": 2023.858,
+        "take equation 3 at step 4,000": 0.4,
+    },
+    "paper_rate": {
+        "counted from 1": lambda s, d, w: paper_rate(s + 1, d, w),
+        "exponents have changed places": lambda s, d, w: d**-0.5 * min(s**-1.5, s * w**-0.5),
+        "larger of the two": lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
+        "only rises": lambda s, d, w: d**-0.5 * s * w**-1.5,
+        "only falls": lambda s, d, w: d**-0.5 * s**-0.5,
+        "d_model is missing": lambda s, d, w: paper_rate(s, 1, w),
+        "multiplied by": lambda s, d, w: paper_rate(s, d, w) * d,
+        "it is by its root": lambda s, d, w: paper_rate(s, d * d, w),
+        "in parentheses": lambda s, d, w: d**-1 / 2 * min(s**-1 / 2, s * w**-3 / 2),
+        "the exponents are positive": lambda s, d, w: d**0.5 * min(s**0.5, s * w**1.5),
+        "ends elsewhere": lambda s, d, w: d**-0.5 * min(s**-0.5, s * w**-0.5),
+        "ZeroDivisionError": lambda s, d, w: d**-0.5 * min((s - 1) ** -0.5, s * w**-1.5),
+        "wrong for this input": lambda s, d, w: d**-0.5 * min(1 / s, s * w**-1.5),
+    },
+    "perplexity": {
+        "mean of the batches' means": lambda s, n: np.exp(np.mean(s / n)),
+        "batches' perplexities": lambda s, n: np.mean(np.exp(s / n)),
+        "a surprise is not divided": lambda s, n: np.exp(s.sum()),
+        "this is the loss": lambda s, n: s.sum() / n.sum(),
+        "not of 2": lambda s, n: 2 ** (s.sum() / n.sum()),
+        "number of batches": lambda s, n: np.exp(s.mean()),
+        "the sign is turned": lambda s, n: 1 / perplexity(s, n),
+        "wanted one number, got shape (1,)": lambda s, n: np.exp(s / n),
+    },
+    "smoothed_loss": {
+        "nothing is smoothed": lambda z, w, pad, e: smoothed_loss(z, w, pad, 0),
+        "V − 1 wrong tokens": smoothed_with(lambda e, v: 1 - e, lambda e, v: e / (v - 1)),
+        "lost its own": smoothed_with(lambda e, v: 1 - e, lambda e, v: e / v),
+        "keeps all": smoothed_with(lambda e, v: 1 + e / v, lambda e, v: e / v),
+        "every token gets ε": smoothed_with(lambda e, v: 1, lambda e, v: e),
+        "have changed places": lambda z, w, pad, e: smoothed_loss(z, w, pad, 1 - e),
+        "id 0 is taken for padding": lambda z, w, pad, e: smoothed_loss(z, w, 0, e),
+        "padding counts": lambda z, w, pad, e: each_smoothed(z, w, e).mean(),
+        "still counted in the mean": lambda z, w, pad, e: (each_smoothed(z, w, e) * (w != pad)).mean(),
+        "this is the sum": lambda z, w, pad, e: each_smoothed(z, w, e)[w != pad].sum(),
+        "the sign is turned": lambda *a: -smoothed_loss(*a),
+        "on the probabilities of the model": blurred_loss,
+        "logits are no logarithms": lambda *a: smoothed_loss(*a, lambda z: z),
+        "a surprise is −log p": lambda *a: smoothed_loss(*a, lambda z: np.exp(log_softmax(z))),
+        "over all logits together": lambda *a: smoothed_loss(*a, lambda z: log_softmax(z, None)),
+        "over the words of a sentence": lambda *a: smoothed_loss(*a, lambda z: log_softmax(z, 1)),
+        "wrong for this input": lambda *a: 2 * smoothed_loss(*a),
+    },
+    "one_epoch": {
+        "all those before it; it evaluates in training mode: dropout is still on; the mean of": broken_epoch,
+        "gradients are never cleared": epoch_with("adds"),
+        "nothing is learned": epoch_with("stays"),
+        "one correction for all batches": epoch_with("once"),
+        "by the sum of its surprises": epoch_with("sums"),
+        "dropout is off": epoch_with("no dropout"),
+        "dropout is still on": epoch_with("dropout"),
+        "small batch counts more": epoch_with("means"),
+        "the sum of the surprises of all": epoch_with("total"),
+        "batches it learned from": epoch_with("learned"),
+        "the weights are right, but": lambda *a: 0.5 * one_epoch(*a),
+        "the weights are not what": lambda model, *rest: model.output_proj.weight.data.zero_().sum(),
+        "the held-out loss, got list": lambda *a: [one_epoch(*a)] * 2,
+    },
+}
