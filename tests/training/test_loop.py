@@ -96,6 +96,21 @@ def test_what_is_to_become_small_can_be_chosen():
     assert losses[-1] < 0.8 * losses[0]
 
 
+def test_each_step_follows_the_gradient_of_its_own_batch_alone(monkeypatch):
+    met, step = [], torch.optim.Adam.step
+
+    def watched(self, *args, **kwargs):
+        met.append({one.grad.unique().item() for group in self.param_groups for one in group["params"]})
+        return step(self, *args, **kwargs)
+
+    def loss(model, source_ids, target_ids):
+        return sum(parameter.sum() for parameter in model.parameters())
+
+    monkeypatch.setattr(torch.optim.Adam, "step", watched)
+    train(make_model(), draw(), steps=3, learning_rate=0.01, loss=loss)
+    assert met == [{1.0}] * 3
+
+
 def test_a_single_step_is_a_step():
     assert len(train(make_model(), draw(), steps=1, learning_rate=0.01)) == 1
 

@@ -12,6 +12,7 @@ from torch.testing import assert_close
 
 from glassformer.training.checkpoints import average_weights, list_checkpoints
 from glassformer.training.log import read_log
+from glassformer.training.schedule import learning_rate_at
 from glassformer.training.trainer import DivergenceError
 from glassformer.translator import Translator
 
@@ -129,6 +130,53 @@ def test_what_is_saved_is_the_mean_of_the_last_checkpoints(whole_run):
     saved = Translator.load(whole_run.folder / "translator").model.state_dict()
     for name, mean in average_weights(places).items():
         assert_close(saved[name], mean)
+
+
+def test_the_optimizer_meets_no_gradient_longer_than_the_longest(tmp_path, monkeypatch):
+    trainer = small_trainer(tmp_path, dropout=0.0, clip_norm=0.01)
+    met, step = [], trainer.optimizer.step
+
+    def watched():
+        met.append(torch.cat([one.grad.flatten() for one in trainer.model.parameters()]).norm().item())
+        step()
+
+    monkeypatch.setattr(trainer.optimizer, "step", watched)
+    _, _, norm, _ = trainer._step(next(trainer._groups())[2])
+    assert norm > 0.1
+    assert met == [pytest.approx(0.01, rel=1e-3)]
+
+
+def test_the_learning_rate_is_that_of_the_schedule_over_the_whole_run(tmp_path):
+    trainer = small_trainer(tmp_path, steps=7, warmup_steps=5, max_tokens=601)
+    trainer.run()
+    entries = [entry for entry in read_log(tmp_path / "log.jsonl") if "learning_rate" in entry]
+    assert entries[-1]["epoch"] > 0
+    about = {"total_steps": 7, "schedule": SETTINGS.schedule}
+    about |= {"peak": SETTINGS.learning_rate, "warmup_steps": 5}
+    for entry in entries:
+        assert entry["learning_rate"] == pytest.approx(learning_rate_at(entry["step"], **about))
+
+
+def test_dropout_goes_on_after_a_look_at_the_validation_sentences(tmp_path):
+    trainer = small_trainer(tmp_path, steps=3, validate_every=1)
+    modes, step = [], trainer._step
+
+    def watched(group):
+        modes.append(trainer.model.training)
+        return step(group)
+
+    trainer._step = watched
+    trainer.run()
+    assert modes == [True] * 3
+
+
+def test_the_validation_scores_what_the_model_writes_by_itself(tmp_path, monkeypatch):
+    trainer = small_trainer(tmp_path)
+    _, references = trainer.validation.pairs()
+    monkeypatch.setattr(trainer.translator, "translate", lambda sources, beam_size: references)
+    assert trainer._validate()["validation_bleu"] == pytest.approx(100)
+    monkeypatch.setattr(trainer.translator, "translate", lambda sources, beam_size: ["?"] * len(sources))
+    assert trainer._validate()["validation_bleu"] == 0
 
 
 def test_half_precision_trains_too(tmp_path):

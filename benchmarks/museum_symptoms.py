@@ -1,0 +1,108 @@
+"""What each bug of the museum does to a small translator of the grammar, beside the same without the bug.
+
+Each bug is put into a copy of the package, and asked by the probe that its file names (`museum_probes.py`),
+in a process of its own, with some seeds; so is a copy without it. What is done is kept in ``--folder``, so
+that the program can be stopped and started again. The page of the museum shows what is stored.
+"""
+
+import argparse
+import functools
+import hashlib
+import json
+import math
+import multiprocessing
+import shutil
+import sys
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import torch
+from museum_setting import CORPUS, LESSON, MEASURES, RUN, SIZES
+from record import kept, write_result
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "_ext"))  # where the reader of the museum stands, beside the page that shows it
+from bugs import Bug, Measured, put_in, read_bugs  # noqa: E402
+
+
+def ask_copy(measured: Measured, bug: Bug | None, seed: int) -> dict[str, Any]:
+    """Ask a copy of the package, with a bug in it or without."""
+    context = multiprocessing.get_context("fork")  # has torch at once, and nothing of glassformer
+    with tempfile.TemporaryDirectory() as folder:
+        leave_out = shutil.ignore_patterns("shipped", "*.pyc.*")
+        shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=leave_out)
+        if bug is not None:
+            put_in(bug, Path(folder))
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_ask_here, args=(Path(folder), measured, seed, theirs))
+        process.start()
+        theirs.close()
+        answered: dict[str, Any] = ours.recv()
+        process.join()
+    return answered
+
+
+def _ask_here(root: Path, measured: Measured, seed: int, answer: Connection) -> None:
+    sys.path.insert(0, str(root / "src"))
+    from museum_probes import ask
+
+    torch.set_num_threads(1)
+    answer.send(ask(measured.by, measured.options, seed))
+
+
+def digest(text: str) -> str:
+    """Name a text, so that what was measured with it can be told from what was measured with another."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def by_measure(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """From what each seed found to a list a measure; "error" is one."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [_short(row.get(name)) for row in rows] for name in names}
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def main() -> None:
+    """Ask all bugs, or those that are named, and store the answers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bugs", nargs="*", help="ids; without any, all")
+    parser.add_argument("--folder", type=Path, required=True, help="where what is done is kept")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="after which to stop, and go on later"
+    )
+    options = parser.parse_args()
+    end = time.monotonic() + 60 * options.minutes
+    everything = read_bugs(ROOT / "museum")
+    measured = {}
+    for bug in everything:
+        if options.bugs and bug.id not in options.bugs:
+            continue
+        probe = json.dumps(bug.measured[:2], sort_keys=True)
+        answers = {}
+        for name, own, kind in (("healthy", None, ""), ("patched", bug, bug.patch)):
+            if time.monotonic() > end:
+                sys.exit("not yet done: start it again")
+            place = options.folder / f"{bug.measured.by}_{digest(probe + kind)}"
+            rows = [
+                kept(place / f"{seed}.json", functools.partial(ask_copy, bug.measured, own, seed))
+                for seed in range(options.seeds)
+            ]
+            answers[name] = by_measure(rows)
+        measured[bug.id] = {"patch": digest(bug.patch), **answers}
+        shown = {name: answers["healthy"].get(name) for name in bug.measured.shows}
+        print(bug.id, shown, answers["patched"], flush=True)
+    if options.bugs:
+        return
+    settings = {"seeds": options.seeds, **CORPUS, **SIZES, "lesson": LESSON, "run": RUN, "measures": MEASURES}
+    print(write_result("museum_symptoms", device=torch.device("cpu"), settings=settings, measured=measured))
+
+
+if __name__ == "__main__":
+    main()

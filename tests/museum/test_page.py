@@ -1,0 +1,69 @@
+"""What the museum's page makes of the numbers that were measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bugs import Measured, read_bugs
+from museum import Symptoms, apart, shown
+
+BUG = read_bugs(Path(__file__).parents[2] / "museum")[0]
+HEALTHY = {"loss": [0.25, 0.5, 0.75], "right": [0.9, 1.0, 0.95]}
+
+
+def symptoms(folder, **patched):
+    path = folder / "result.json"
+    settings = {"seeds": 3, "measures": {"loss": ["loss a token", ""], "right": ["right ones", "%"]}}
+    measured = {BUG.id: {"healthy": HEALTHY, "patched": patched}}
+    path.write_text(json.dumps({"settings": settings, "measured": measured}), encoding="utf-8")
+    return Symptoms(path), BUG._replace(measured=Measured("lesson", {}, ["right", "loss"]))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "text"),
+    [
+        ([0.5], "%", "50.0 %"),
+        ([0.5, 0.25, 0.3], "%", "25.0 to 50.0 %"),
+        ([0.12345, 0.12349], "", "0.123"),
+        ([51200, 51200], "", "51,200"),
+        ([-1.5, 2.0], "", "−1.5 to 2"),
+        ([0.5, None], "", "not finite"),
+    ],
+)
+def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
+    assert shown(numbers, kind) == text
+
+
+@pytest.mark.parametrize(
+    ("healthy", "patched", "expected"),
+    [
+        ([1, 3], [4, 5], True),
+        ([1, 3], [-1, 0], True),
+        ([1, 3], [3, 5], False),
+        ([1, 3], [0, 5], False),
+        ([1, 3], [None, 5], True),
+        ([None, 3], [None, 5], False),
+    ],
+)
+def test_a_bug_shows_where_its_numbers_are_apart_from_those_without_it(healthy, patched, expected):
+    assert apart(healthy, patched) is expected
+
+
+def test_the_first_measure_that_changes_is_told(tmp_path):
+    told, bug = symptoms(tmp_path, loss=[1, 2, 3], right=[0.1, 0.2, 0.3])
+    assert told.headline(bug) == "right ones: 90.0 to 100.0 % → 10.0 to 30.0 %"
+    told, bug = symptoms(tmp_path, loss=[1, 2, 3], right=[0.1, 0.95, 0.3])
+    assert told.headline(bug) == "loss a token: 0.25 to 0.75 → 1 to 3"
+
+
+def test_a_bug_that_changes_nothing_says_so(tmp_path):
+    told, bug = symptoms(tmp_path, **HEALTHY)
+    assert told.headline(bug) == "nothing that would show in these numbers"
+    assert list(told.rows(bug))[1] == ("loss a token", "0.25 to 0.75", "0.25 to 0.75")
+
+
+def test_a_bug_that_stops_the_program_is_shown_with_its_error(tmp_path):
+    told, bug = symptoms(tmp_path, error=["ValueError: no", None, None])
+    assert told.headline(bug) == "it stops"
+    assert next(told.rows(bug)) == ("right ones", "90.0 to 100.0 %", "ValueError: no")
