@@ -126,7 +126,7 @@ def touch_everything(page):
             if slider.is_enabled():
                 slider.focus()
                 page.keyboard.press("End")
-        for switch in figure.locator("input[type=checkbox]").all():
+        for switch in figure.locator("input[type=checkbox]:visible").all():
             switch.click()
 
 

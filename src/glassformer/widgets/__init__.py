@@ -8,6 +8,7 @@ from glassformer.widgets.heads import live_heads
 from glassformer.widgets.hero import live_hero
 from glassformer.widgets.lookup import live_lookup
 from glassformer.widgets.positions import live_positions
+from glassformer.widgets.quiz import live_quiz
 from glassformer.widgets.recurrence import live_recurrence
 from glassformer.widgets.scaling import live_scaling
 from glassformer.widgets.softmax import live_softmax
@@ -24,6 +25,7 @@ __all__ = [
     "live_hero",
     "live_lookup",
     "live_positions",
+    "live_quiz",
     "live_recurrence",
     "live_scaling",
     "live_softmax",

@@ -1,0 +1,170 @@
+"""A learning platform gets what the page says: packages are valid, and judge each answer as the page does."""
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from chapters import slugs
+from export_quizzes import export_quizzes
+from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
+from moodle import write_moodle
+from qti_items import QTI, write_item
+from qti_package import write_package
+
+SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).with_name("qti.rng")))
+PREFIX = {"q": QTI, "c": "http://www.imsglobal.org/xsd/imscp_v1p1"}
+ONE = OneOf(
+    "sums-one", "`1 + 2`?", (wrong("2", "Too few."), right("3", "Counted."), wrong("5 & 6", "Too many."))
+)
+SEVERAL = SeveralOf(
+    "sums-odd", "Odd?", (right("7", "Odd."), wrong("8", "8 is even."), right("9", "9 is odd."))
+)
+NUMBER = Number("sums-half", "1/2?", 0.5, "Half.", within=0.01, mistakes=((2.0, "Turned round."),))
+WHOLE = Number("sums-whole", "2 + 5?", 7, "Counted.", mistakes=((10, "Multiplied."),))
+ALL = (ONE, SEVERAL, NUMBER, WHOLE)
+
+
+def documents(path):
+    with zipfile.ZipFile(path) as package:
+        return {name: etree.fromstring(package.read(name)) for name in package.namelist()}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quizzes")
+    export_quizzes(folder)
+    return folder
+
+
+def test_every_chapter_is_exported_and_every_file_of_it_is_valid(exported):
+    assert sorted(path.name for path in exported.iterdir()) == sorted(
+        name for slug in slugs() for name in (f"{slug}.xml", f"{slug}.zip")
+    )
+    for slug in slugs():
+        for name, document in documents(exported / f"{slug}.zip").items():
+            assert SCHEMA.validate(document), f"{slug}, {name}: {SCHEMA.error_log.last_error}"
+
+
+def test_the_schema_knows_what_is_wrong():
+    item = write_item(ONE)
+    SCHEMA.assertValid(item)
+    item.append(item.find("q:itemBody", PREFIX))  # the body belongs before the processing
+    assert not SCHEMA.validate(item)
+    unknown = write_item(NUMBER)
+    unknown.find(".//q:equal", PREFIX).set("toleranceMode", "about")
+    assert not SCHEMA.validate(unknown)
+
+
+def test_the_manifest_and_the_test_name_every_file_and_no_other(tmp_path):
+    write_package(tmp_path / "sums.zip", "sums", "Sums", ALL)
+    files = documents(tmp_path / "sums.zip")
+    manifest, test = files["imsmanifest.xml"], files["test.xml"]
+    assert sorted(manifest.xpath("//c:file/@href", namespaces=PREFIX)) == sorted(
+        {*files} - {"imsmanifest.xml"}
+    )
+    hrefs = test.xpath("//q:assessmentItemRef/@href", namespaces=PREFIX)
+    assert hrefs == [f"items/{question.id}.xml" for question in ALL]
+    needed = manifest.xpath("//c:dependency/@identifierref", namespaces=PREFIX)
+    assert needed == [question.id for question in ALL]
+    assert [files[href].get("identifier") for href in hrefs] == needed
+
+
+def test_the_same_questions_make_the_same_bytes_and_nothing_is_left_over(tmp_path):
+    digests = set()
+    for _ in range(2):
+        write_package(tmp_path / "sums.zip", "sums", "Sums", ALL)
+        digests.add(hashlib.sha256((tmp_path / "sums.zip").read_bytes()).hexdigest())
+    assert len(digests) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["sums.zip"]
+
+
+# ---- Judged as by a platform ----
+
+
+def judge(question, response):
+    """Carry out an item's response processing, as the specification says; return score and what is shown."""
+    item = write_item(question)
+    values = {"RESPONSE": response, "SCORE": 0.0, "FEEDBACK": None}
+    correct = [value.text for value in item.findall(".//q:correctResponse/q:value", PREFIX)]
+
+    def name(node):
+        return etree.QName(node).localname
+
+    def evaluate(node):
+        kind, inner = name(node), list(node)
+        match kind:
+            case "variable":
+                return values[node.get("identifier")]
+            case "correct":
+                return float(correct[0]) if isinstance(response, float) else set(correct)
+            case "baseValue":
+                return float(node.text) if node.get("baseType") == "float" else {node.text}
+            case "match":
+                return evaluate(inner[0]) == evaluate(inner[1])
+            case "equal":
+                below, above = map(float, node.get("tolerance", "0 0").split())
+                one, other = map(evaluate, inner)
+                return other - below <= one <= other + above
+        raise AssertionError(kind)
+
+    def carry_out(rules):
+        for rule in rules:
+            if name(rule) == "setOutcomeValue":
+                values[rule.get("identifier")] = evaluate(rule[0])
+            elif name(rule) == "responseCondition":
+                branches = (
+                    branch for branch in rule if name(branch) == "responseElse" or evaluate(branch[0])
+                )
+                for branch in branches:
+                    carry_out(branch if name(branch) == "responseElse" else branch[1:])
+                    break
+
+    carry_out(item.find("q:responseProcessing", PREFIX))
+    shown = [
+        "".join(feedback.itertext())
+        for feedback in item.findall("q:modalFeedback", PREFIX)
+        if feedback.get("identifier") in values["FEEDBACK"]
+    ]
+    return values["SCORE"], shown
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "score", "shown"),
+    [
+        (ONE, {"A"}, 0, ["No. Too few."]),
+        (ONE, {"B"}, 1, ["Right. Counted."]),
+        (SEVERAL, {"A", "C"}, 1, ["Right. Odd.", "Right. 9 is odd."]),
+        (SEVERAL, {"A"}, 0, ["Right. Odd."]),
+        (SEVERAL, {"A", "B", "C"}, 0, ["Right. Odd.", "No. 8 is even.", "Right. 9 is odd."]),
+        (NUMBER, 0.5, 1, ["Right. Half."]),
+        (NUMBER, 0.509, 1, ["Right. Half."]),
+        (NUMBER, 0.489, 0, ["No. The answer is 0.50. Half."]),
+        (NUMBER, 2.0, 0, ["No. Turned round."]),
+        (WHOLE, 7.0, 1, ["Right. Counted."]),
+        (WHOLE, 7.5, 0, ["No. The answer is 7. Counted."]),
+        (WHOLE, 10.0, 0, ["No. Multiplied."]),
+    ],
+)
+def test_a_platform_scores_and_says_what_the_page_does(question, response, score, shown):
+    assert judge(question, response) == (score, shown)
+
+
+# ---- Moodle ----
+
+
+def test_moodle_gets_shares_that_sum_to_all_and_what_is_said_to_each_answer(tmp_path):
+    write_moodle(tmp_path / "sums.xml", "sums", ALL)
+    category, one, several, number, whole = etree.parse(tmp_path / "sums.xml").getroot()
+    assert category.findtext("category/text") == "$course$/Glassformer/sums"
+    assert [answer.get("fraction") for answer in one.findall("answer")] == ["0", "100", "0"]
+    assert [answer.get("fraction") for answer in several.findall("answer")] == ["50", "-100", "50"]
+    assert (one.findtext("single"), several.findtext("single")) == ("true", "false")
+    assert one.findtext("questiontext/text") == "<p><code>1 + 2</code>?</p>"
+    assert one.findall("answer")[2].findtext("text") == "<p>5 &amp; 6</p>"
+    assert [answer.findtext("text") for answer in number.findall("answer")] == ["0.5", "2", "*"]
+    assert [answer.findtext("tolerance") for answer in number.findall("answer")] == ["0.01", "0.01", None]
+    said = [answer.findtext("feedback/text") for answer in whole.findall("answer")]
+    assert said == ["<p>Counted.</p>", "<p>Multiplied.</p>", "<p>The answer is 7. Counted.</p>"]
