@@ -1,0 +1,134 @@
+"""The scripts of the slides, and what they take from the chapters."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+import slide_parts
+import slides
+from chapters import read_chapter, slugs, tags
+from slide_parts import Chapter, show
+from slide_scripts import KINDS, LAYOUTS, SlideError, list_scripts, read_slides, slug_of
+
+ROOT = Path(__file__).parents[2]
+CELL = "2b21dadf"  # of the chapter on masks; it prints four lines
+
+
+@pytest.fixture
+def masks():
+    return Chapter("masks")
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a script of one slide."""
+
+    def write(text):
+        path = tmp_path / "05_masks.md"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_every_chapter_has_a_deck():
+    assert [slug_of(path) for path in list_scripts()] == slugs()
+
+
+def test_no_two_slides_share_an_id():
+    ids = Counter(slide.id for path in list_scripts() for slide in read_slides(path))
+    assert [id for id, count in ids.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
+def test_a_deck_asks_before_it_answers_and_ends_in_work_and_what_to_keep(path):
+    kinds = [kind for slide in read_slides(path) for kind in slide.kinds]
+    assert kinds.index("predict") < kinds.index("answer")
+    assert kinds[-2:] == ["exercise", "take-away"]
+    assert "folklore" in kinds
+
+
+@pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
+def test_notes_say_what_to_say_in_a_few_sentences(path):
+    sentences = {slide.id: len(re.findall(r"[.?!](?=\s|$)", slide.notes)) for slide in read_slides(path)}
+    assert {id: count for id, count in sentences.items() if not 2 <= count <= 8} == {}
+
+
+def test_what_is_shown_is_what_the_chapter_stored(masks, monkeypatch):
+    changed = nbformat.from_dict(read_chapter("masks"))
+    cell = next(cell for cell in changed.cells if cell.id == CELL)
+    cell.outputs[0].text = "seven\nelves\n"
+    before = show(masks, f"{{output}} {CELL}", "")
+    monkeypatch.setattr(slide_parts, "read_chapter", lambda slug: changed)
+    after = show(Chapter("masks"), f"{{output}} {CELL}", ":lines: 2")
+    assert "handed over" in before
+    assert "elves" in after
+    assert "seven" not in after
+
+
+@pytest.mark.parametrize(
+    ("directive", "option", "message"),
+    [
+        ("{output} 00000000", "", "the chapter masks has no cell '00000000'"),
+        (f"{{formula}} {CELL}", "", f"cell '{CELL}' of masks must be of the type markdown, is code"),
+        ("{output} 6a09f3dc", "", "cell '6a09f3dc' of masks has no output"),
+        (f"{{output}} {CELL}", ":lines: 2-5", "lines must lie between 1 and 4, got 2-5"),
+        (f"{{output}} {CELL}", ":line: 2", "wanted nothing or an option such as :lines: 1-3, got ':line: 2'"),
+        ("{exercise} masks-none", "", "masks has no exercise 'masks-none', but masks-"),
+        ("{picture} 1", "", "a fence must begin with one of {code}, {output}, {formula}, {exercise}"),
+    ],
+)
+def test_what_a_chapter_does_not_have_is_refused_by_name(masks, directive, option, message):
+    with pytest.raises(SlideError, match=re.escape(message)):
+        show(masks, directive, option)
+
+
+def test_no_slide_shows_a_solution(masks):
+    solution = next(id for id, cell in masks.cells.items() if "solution" in tags(cell))
+    with pytest.raises(SlideError, match="is a solution, which no slide shows"):
+        show(masks, f"{{code}} {solution}", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("## A title\n\nWords.\n", "a title must end in an id such as {#masks-edit}, got '## A title'"),
+        ("## A title {#masks-a .loud}\n", "slide 'masks-a' is of an unknown kind, loud"),
+        ("## A title {#masks-a}\n\nWords.\n", "slide 'masks-a' must have notes"),
+        ("## A title {#masks-a}\n\n:::{note}\nWords.\n:::\n", "slide 'masks-a' has an unknown box, {note}"),
+    ],
+)
+def test_a_script_that_is_not_well_written_is_refused(script, text, message):
+    with pytest.raises(SlideError, match=re.escape(message)):
+        read_slides(script(text))
+
+
+def test_a_deck_that_fails_leaves_the_last_ones_in_place(script, tmp_path, monkeypatch):
+    gone = script("## A title {#masks-a}\n\n```{output} 00000000\n```\n\n:::{notes}\nSay it.\n:::\n")
+    monkeypatch.setattr(slides, "list_scripts", lambda: [gone])
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made/masks.html").write_text("the last one")
+    with pytest.raises(SlideError):
+        slides.build(tmp_path / "made")
+    assert (tmp_path / "made/masks.html").read_text() == "the last one"
+
+
+def test_the_page_for_teachers_names_every_kind_and_fence_and_its_example_can_be_shown(masks, script):
+    page = (ROOT / "teach/slides.md").read_text(encoding="utf-8")
+    assert [kind for kind in (*KINDS, *LAYOUTS) if f"`.{kind}`" not in page] == []
+    assert [fence for fence in slide_parts.SHOWN if f"`{fence}`" not in page] == []
+    (example,) = re.findall(r"^````markdown\n(.*?)^````$", page, re.MULTILINE | re.DOTALL)
+    deck = slides.write_deck(masks, read_slides(script(example)))
+    assert deck.count("<img") == deck.count("<section") == 1
+
+
+def test_formulas_have_the_letters_and_colours_of_the_book(masks):
+    book = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    macros = book["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+    page = slides.write_deck(masks, [])
+    assert all(name in page for name in macros)
+    assert "math-query" in page
