@@ -1,0 +1,71 @@
+"""Make the folder of a course, which nbgrader can work with: `python course.py FOLDER [--seed SECRET]`."""
+
+import argparse
+import secrets
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+
+from assignments import make_assignment
+from chapters import slugs
+from grader.opening import open_course
+
+GRADER = Path(__file__).parent / "grader"
+
+
+def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str] = ()) -> None:
+    """Write the instructor's notebooks, the students', the grader and the gradebook; submissions stay.
+
+    Args:
+        folder: where the course is to live.
+        secret: what the hidden tests' seeds come from. The course keeps it; a new course draws one.
+        chapters: the slugs wanted, all if none is named.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    kept = folder / "secret.txt"
+    secret = secret or (kept.read_text() if kept.exists() else secrets.token_hex(8))
+    kept.write_text(secret)
+    shutil.copytree(
+        GRADER,
+        folder / "grader",
+        ignore=shutil.ignore_patterns("__pycache__", "nbgrader_config.py"),
+        dirs_exist_ok=True,
+    )
+    shutil.copy(GRADER / "nbgrader_config.py", folder)
+    wanted = list(chapters) or slugs()
+    for slug in wanted:
+        source = folder / "source" / slug
+        source.mkdir(parents=True, exist_ok=True)
+        nbformat.write(make_assignment(slug, secret), source / f"{slug}.ipynb")
+    _release(folder.resolve(), wanted)
+
+
+def _release(folder: Path, assignments: Sequence[str]) -> None:
+    """Have nbgrader make the students' version, and enter the exercises and their points in the gradebook.
+
+    Raises:
+        RuntimeError: it could not.
+    """
+    course = open_course(folder)
+    for assignment in assignments:
+        outcome = course.generate_assignment(assignment, force=True, create=True)
+        if not outcome["success"]:
+            raise RuntimeError(f"{assignment}: {outcome.get('log') or outcome['error']}")
+
+
+def main() -> None:
+    """Make a course as the command line asks."""
+    parser = argparse.ArgumentParser(prog="course.py", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", help="the secret that the hidden tests' seeds come from")
+    parser.add_argument("chapters", nargs="*", help="slugs, all chapters if none is named")
+    arguments = parser.parse_args()
+    make_course(arguments.folder, arguments.seed, arguments.chapters)
+    print(f"The course is made: {arguments.folder}/release is for students, the rest is for you.")
+
+
+if __name__ == "__main__":
+    main()

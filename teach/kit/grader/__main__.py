@@ -1,0 +1,88 @@
+"""Grade what was handed in: `python -m grader` in the course's folder."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from nbgrader.apps import NbGraderAPI
+
+from grader.export import ExerciseExport
+from grader.isolation import runs_as_nobody
+from grader.opening import open_course
+
+LARGEST = 10 * 2**20
+_SAME_USER = "Answers run as the user that you are: grade in a container what you would not run yourself."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Grade all submissions, one after the other, and write grades.csv.
+
+    Returns:
+        0 if all could be graded, else 1.
+    """
+    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
+    parser.add_argument("assignments", nargs="*", help="which assignments, all if none is named")
+    wanted = parser.parse_args(arguments).assignments
+    api = open_course(Path.cwd())
+    found = sorted(path for path in Path("submitted").glob("*/*") if path.is_dir())
+    submissions = [path for path in found if not wanted or path.name in wanted]
+    if not submissions:
+        print("nothing to grade: wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none")
+        return 1
+    if not runs_as_nobody():
+        print(_SAME_USER)
+    troubles = [trouble for path in submissions if (trouble := grade(api, path))]
+    with api.gradebook as gradebook:
+        ExerciseExport().export(gradebook)
+    print("The grades stand in grades.csv.")
+    return int(bool(troubles))
+
+
+def grade(api: NbGraderAPI, submission: Path) -> str:
+    """Grade one submission, tell how it went, and return why it could not be graded, or nothing."""
+    student, assignment = submission.parent.name, submission.name
+    notebook = submission / f"{assignment}.ipynb"
+    if not _is_entered(api, student, assignment):
+        trouble = f"the course has no assignment of that name: wanted one of {', '.join(_assignments(api))}"
+    elif not notebook.is_file():
+        found = ", ".join(sorted(path.name for path in submission.iterdir())) or "nothing"
+        trouble = f"wanted {notebook.name}, found {found}"
+    elif notebook.stat().st_size > LARGEST:
+        trouble = f"{notebook.name} is larger than {LARGEST // 2**20} MiB"
+    else:
+        outcome = api.autograde(assignment, student, force=True, create=True)
+        trouble = "" if outcome["success"] else _reason(outcome)
+    print(f"{student} · {assignment}: {trouble or _score(api, student, assignment)}", flush=True)
+    return trouble
+
+
+def _is_entered(api: NbGraderAPI, student: str, assignment: str) -> bool:
+    """Enter a submission in the gradebook, if there is such an assignment."""
+    if assignment not in _assignments(api):
+        return False
+    with api.gradebook as gradebook:
+        gradebook.update_or_create_student(student)
+        gradebook.update_or_create_submission(assignment, student)
+    return True
+
+
+def _assignments(api: NbGraderAPI) -> list[str]:
+    with api.gradebook as gradebook:
+        return [assignment.name for assignment in gradebook.assignments]
+
+
+def _score(api: NbGraderAPI, student: str, assignment: str) -> str:
+    found = api.get_submission(assignment, student)
+    return f"{found['score']:g} of {found['max_score']:g} points"
+
+
+def _reason(outcome: dict[str, str]) -> str:
+    """Find in what nbgrader says the error that began it."""
+    said = f"{outcome.get('error', '')}\n{outcome.get('log', '')}"
+    errors = re.findall(r"^\s*(?:\w+\.)*(\w*Error\b.*)", said, re.MULTILINE)
+    return f"not graded: {(errors or ['nbgrader gives no reason'])[-1]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Grades as a table: a line for each student and exercise, with what the check said."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook, SubmittedNotebook
+from nbgrader.plugins import ExportPlugin
+
+COLUMNS = ("student", "assignment", "exercise", "points", "of", "message")
+
+
+class ExerciseExport(ExportPlugin):
+    """Write the points of every exercise that was graded into a CSV file."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the file; students and assignments that were not asked for are left out."""
+        rows = sorted(
+            row
+            for assignment in gradebook.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            if assignment.name in (self.assignment or [assignment.name])
+            and submission.student_id in (self.student or [submission.student_id])
+            for row in _rows(notebook)
+        )
+        with Path(self.to or "grades.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([COLUMNS, *rows])
+
+
+def _rows(notebook: SubmittedNotebook) -> Iterator[tuple[str, ...]]:
+    assignment, student = notebook.assignment.assignment.name, notebook.student.id
+    graded = Path("autograded", student, assignment, f"{notebook.name}.ipynb")
+    messages, unsaid = (_messages(graded), "") if graded.exists() else ({}, "not graded")
+    for grade in notebook.grades:
+        exercise = grade.name.removesuffix("-check")
+        yield (
+            student,
+            assignment,
+            exercise,
+            f"{grade.score:g}",
+            f"{grade.max_score:g}",
+            messages.get(grade.name, unsaid),
+        )
+
+
+def _messages(path: Path) -> dict[str, str]:
+    """Read what the referee wrote into a graded notebook: the first paragraph, without a drawing."""
+    return {
+        cell.metadata.nbgrader["grade_id"]: output.evalue.split("\n\n")[0]
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    }

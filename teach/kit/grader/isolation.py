@@ -1,0 +1,165 @@
+"""Run what nobody has read: in a process of its own, with limits, and with nothing to say but its answer."""
+
+import ctypes
+import functools
+import os
+import pwd
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use: time in seconds, everything else in MiB, memory beyond what it begins with."""
+
+    seconds: float = 10
+    memory: int = 1024
+    file_size: int = 1
+    answer: int = 16
+
+
+class StoppedError(Exception):
+    """A run was stopped, or ended without an answer."""
+
+
+def run_apart(run: Callable[[], bytes], limits: Limits) -> bytes:
+    """Run a function in a child process and return what it returns.
+
+    The child runs as nobody, if it can: then it can read no course, change no file of ours, stop no process
+    of ours and start none of its own. Otherwise it runs as we do, and only a container keeps it from that.
+
+    Raises:
+        StoppedError: there is no answer; the message says why.
+    """
+    runs_as_nobody()  # found out here, once
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        _be_the_child(run, writing, limits)
+    os.close(writing)
+    try:
+        answer, reason = _read(reading, limits), None
+        if not answer:
+            time.sleep(0.1)  # so that it has ended by itself before it is ended
+    except StoppedError as stopped:
+        answer, reason = b"", stopped
+    finally:
+        os.close(reading)
+        _kill(child)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if reason:
+        raise reason
+    if not answer:
+        raise StoppedError(_how_it_ended(status))
+    return answer
+
+
+@functools.cache
+def runs_as_nobody() -> bool:
+    """Say whether we may let a child run as nobody, and nobody can read the Python that it needs."""
+    if os.geteuid() != 0:
+        return False
+    child = os.fork()
+    if not child:
+        try:
+            _become_nobody()
+            os._exit(not os.access(os.__file__, os.R_OK))
+        finally:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def hide_memory() -> None:
+    """Let no other process of the same user look into this one or its files (Linux)."""
+    _prctl(4, 0)  # PR_SET_DUMPABLE
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Let this process take no more memory than it has now and that much more (Linux)."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        now = int(pages.read_text().split()[0]) * resource.getpagesize()
+        _lower(resource.RLIMIT_AS, now + mebibytes * MIB)
+
+
+def _be_the_child(run: Callable[[], bytes], writing: int, limits: Limits) -> None:
+    try:
+        os.setsid()
+        os.dup2(writing, 3)
+        os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        os.close(nothing)
+        sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (it ends with the process)
+        os.chdir("/")
+        _limit(limits)
+        with os.fdopen(3, "wb") as pipe:
+            pipe.write(run())
+    finally:
+        os._exit(0)
+
+
+def _limit(limits: Limits) -> None:
+    limit_memory(limits.memory)
+    _lower(resource.RLIMIT_CPU, int(limits.seconds) + 1)
+    _lower(resource.RLIMIT_FSIZE, limits.file_size * MIB)
+    _lower(resource.RLIMIT_CORE, 0)
+    if runs_as_nobody():
+        _become_nobody()
+    _lower(resource.RLIMIT_NPROC, 0)
+    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: whoever is judged ends with the judge
+
+
+def _become_nobody() -> None:
+    nobody = pwd.getpwnam("nobody")
+    os.setgroups([])
+    os.setgid(nobody.pw_gid)
+    os.setuid(nobody.pw_uid)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _lower(kind: int, wanted: int) -> None:
+    highest = resource.getrlimit(kind)[1]
+    wanted = wanted if highest == resource.RLIM_INFINITY else min(wanted, highest)
+    resource.setrlimit(kind, (wanted, wanted))
+
+
+def _read(reading: int, limits: Limits) -> bytes:
+    answer, deadline = bytearray(), time.monotonic() + limits.seconds
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            raise StoppedError(f"stopped: no answer within {limits.seconds:g} seconds")
+        part = os.read(reading, MIB)
+        if not part:
+            return bytes(answer)
+        answer += part
+        if len(answer) > limits.answer * MIB:
+            raise StoppedError(f"stopped: the answer is larger than {limits.answer} MiB")
+
+
+def _kill(child: int) -> None:
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(child, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def _how_it_ended(status: int) -> str:
+    if status < 0:
+        return f"the process was ended by the signal {signal.Signals(-status).name}"
+    return "the process ended without an answer"

@@ -1,0 +1,99 @@
+import pytest
+
+from grader.statements import names_wanted, needed_before, read_statements
+
+CHAPTER = """
+import math, json
+from itertools import chain, product
+
+rng = math.sqrt(2)
+x = [rng]
+x[0] = 3
+y = x + [z for z in x]
+
+
+def double(x):
+    scale = 2
+    return scale * x
+
+
+def many(x):
+    return double(double(x))
+
+
+x = []
+"""
+
+
+def needed(code, before=CHAPTER):
+    return [
+        each.source.strip()
+        for each in needed_before(read_statements(before), names_wanted(read_statements(code)))
+    ]
+
+
+def test_a_name_is_followed_back_through_all_that_it_rests_on():
+    assert needed("y") == [
+        "import math",
+        "rng = math.sqrt(2)",
+        "x = [rng]",
+        "x[0] = 3",
+        "y = x + [z for z in x]",
+    ]
+
+
+def test_the_last_definition_counts():
+    assert needed("x") == ["x = []"]
+
+
+def test_a_function_brings_the_functions_that_it_calls_and_not_what_it_names_itself():
+    found = needed("many(5)")
+    assert [source.split("(")[0] for source in found] == ["def double", "def many"]
+
+
+def test_of_an_import_only_what_is_used_is_left():
+    assert needed("product") == ["from itertools import product"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 3\nx",
+        "def x(n): return x(n - 1)",
+        "for x in range(3): x",
+        "[x for x in range(3)]",
+        "lambda x: x",
+        "import x",
+        "%timeit x",
+        "!rm x",
+    ],
+)
+def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
+    assert "x" not in names_wanted(read_statements(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["x", "x = x + 1", "x += 1", "x[2] = 1", "x.y = 1", "def f(): return x", "for y in x: y", "f'{x}'"],
+)
+def test_what_a_piece_of_code_does_not_bring_itself_is_looked_for(code):
+    assert "x" in names_wanted(read_statements(code))
+
+
+def test_an_import_of_everything_is_always_kept():
+    assert needed("x", "from math import *\nx = 3") == ["from math import *", "x = 3"]
+
+
+def test_a_statement_keeps_its_decorators_and_leaves_its_neighbours():
+    code = "x = 1; y = 2\n\n@first\n@second(3)\nclass A:\n    def f(self): return x\n"
+    assert [each.source for each in read_statements(code)] == [
+        "x = 1",
+        "y = 2",
+        "@first\n@second(3)\nclass A:\n    def f(self): return x",
+    ]
+    assert {"first", "second", "x"} <= read_statements(code)[2].uses
+
+
+def test_code_that_is_no_python_is_an_error():
+    with pytest.raises(SyntaxError):
+        read_statements("x = (3")
