@@ -36,12 +36,15 @@ def add_summary(
         "og:site_name": book,
         "og:title": title,
         "og:description": summary,
-        "og:url": context.get("pageurl") or app.config.html_baseurl,
-        "og:image": f"{app.config.html_baseurl}_static/{picture}",
-        "og:image:width": "1200",
-        "og:image:height": "630",
-        "og:image:alt": f"{title}: the title over a drawing of the Transformer",
     }
+    if app.config.html_baseurl:  # a picture is asked for by its whole address
+        preview |= {
+            "og:url": context.get("pageurl") or app.config.html_baseurl,
+            "og:image": f"{app.config.html_baseurl}_static/{picture}",
+            "og:image:width": "1200",
+            "og:image:height": "630",
+            "og:image:alt": f"{title}: the title over a drawing of the Transformer",
+        }
     tags = [f'<meta name="description" content="{html.escape(summary)}" />']
     tags += ['<meta name="twitter:card" content="summary_large_image" />']
     tags += [f'<meta property="{name}" content="{html.escape(text)}" />' for name, text in preview.items()]

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SITE = ROOT / "_build/html"
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 REPOSITORY = CONFIG["repository"]["url"]
 BRANCH = CONFIG["repository"]["branch"]
@@ -134,11 +133,12 @@ RULES = {
 }
 
 
-@pytest.fixture(scope="module")
-def site():
-    if not (SITE / "index.html").exists():
-        pytest.fail("the website is not built: make book")
-    return read_site(SITE)
+@pytest.fixture(scope="module", params=["html", "student/html", "teacher/html"])
+def site(request):
+    folder = ROOT / "_build" / request.param
+    if not (folder / "index.html").exists():
+        pytest.fail(f"{folder} is not built: make book student teacher")
+    return read_site(folder)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

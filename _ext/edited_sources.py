@@ -1,0 +1,107 @@
+"""What a page's source becomes in an edition of the book; pure text to text.
+
+- A cell tagged ``solution`` is folded away for readers, gone for students, and open for teachers.
+- A block ``:::{teacher}`` stays for teachers only. What stands in ``:::{student}`` is for students only, and
+  what stands in ``:::{reader}`` for all but them; these two leave no trace where they are shown.
+- A cell tagged ``colab`` fetches the book's repository: students get that of their course, or no such cell.
+- Teachers find the notes on a chapter at its end.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+Cell = dict[str, Any]
+BLOCK = re.compile(
+    r"^(?P<indent>[ \t]*)(?:"
+    r"(?P<ticks>`{3,})(?P<info>[^`\n]*)\n(?P<code>.*?)^[ \t]*(?P=ticks)`*|"
+    r"(?P<fence>:{3,})\{(?P<kind>teacher|student|reader)\}[^\n]*\n(?P<body>.*?)^(?P=indent)(?P=fence):*"
+    r")[ \t]*(?:\n|\Z)",
+    flags=re.DOTALL | re.MULTILINE,
+)
+SHOWN_IN = {"teacher": {"teacher"}, "student": {"student"}, "reader": {"reader", "teacher"}}
+
+
+@dataclass(frozen=True)
+class Edition:
+    """For whom the book is built, and from where its notebooks are fetched."""
+
+    name: str
+    repository: str
+    course_repository: str = ""
+
+    @property
+    def is_for_students(self) -> bool:
+        """Solutions must not be found."""
+        return self.name == "student"
+
+    @property
+    def is_for_teachers(self) -> bool:
+        """Everything is shown."""
+        return self.name == "teacher"
+
+
+def edit_page(source: str, path: PurePath, edition: Edition, notes: str = "") -> str:
+    """Return the source of a page as it is in an edition.
+
+    Args:
+        source: what stands in the file.
+        path: the file, a notebook or a page in Markdown.
+        edition: the edition that is built.
+        notes: what only a teacher reads at the page's end.
+    """
+    if path.suffix == ".ipynb":
+        return _edit_notebook(source, edition, notes)
+    return _edit_text(source, edition) + (f"\n{notes}" if edition.is_for_teachers and notes else "")
+
+
+def _edit_text(text: str, edition: Edition) -> str:
+    def keep(block: re.Match[str]) -> str:
+        if block["ticks"]:  # code that is shown is left as it is; with a name in braces it is a directive
+            is_directive = block["info"].startswith("{")
+            edited = _edit_text(block["code"], edition) if is_directive else block["code"]
+            return block[0].replace(block["code"], edited, 1)
+        kind, body, fence = block["kind"], block["body"], block["fence"]
+        if re.search(rf"^[ \t]*{fence}:*\{{", body, flags=re.MULTILINE):
+            raise ValueError(f"a block inside {fence}{{{kind}}} must begin with fewer colons than it has")
+        if edition.name not in SHOWN_IN[kind]:
+            return ""
+        return block[0] if kind == "teacher" else body
+
+    return BLOCK.sub(keep, text)
+
+
+def _edit_notebook(source: str, edition: Edition, notes: str) -> str:
+    notebook = json.loads(source)
+    notebook["cells"] = [
+        _edit_cell(cell, edition) for cell in notebook["cells"] if _is_kept(_tags(cell), edition)
+    ]
+    if edition.is_for_teachers and notes:
+        cell = {"cell_type": "markdown", "id": "for-teachers", "metadata": {}, "source": notes}
+        notebook["cells"].append(cell)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _is_kept(tags: list[str], edition: Edition) -> bool:
+    if not edition.is_for_students:
+        return True
+    return "solution" not in tags and ("colab" not in tags or bool(edition.course_repository))
+
+
+def _edit_cell(cell: Cell, edition: Edition) -> Cell:
+    tags, text = _tags(cell), "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        text = _edit_text(text, edition)
+    if edition.is_for_students and "colab" in tags:
+        folder = edition.repository.rsplit("/", 1)[-1]  # whatever the course's is called
+        text = text.replace(edition.repository, f"{edition.course_repository} {folder}")
+    if edition.is_for_teachers and "solution" in tags:
+        tags = [tag for tag in tags if tag != "hide-cell"]
+    metadata = cell["metadata"] | ({"tags": tags} if tags else {})
+    return cell | {"source": text.splitlines(keepends=True), "metadata": metadata}
+
+
+def _tags(cell: Cell) -> list[str]:
+    return list(cell["metadata"].get("tags", []))
