@@ -35,6 +35,24 @@ book: .venv-site/installed ## Build the website into _build/html (needs no torch
 	$(SITE)/jupyter-book build . --warningiserror --nitpick --keep-going --quiet
 	@echo 'The book is built. Open it: _build/html/index.html (or: make serve)'
 
+# A site of its own for each edition; it stands in its place only when it is whole.
+.PHONY: student
+student: .venv-site/installed ## Build the website without solutions into _build/student/html (REPOSITORY=...)
+	$(BUILD_EDITION)
+
+.PHONY: teacher
+teacher: .venv-site/installed ## Build it with open solutions and the teacher's notes into _build/teacher/html
+	$(BUILD_EDITION)
+
+define BUILD_EDITION
+	rm -rf _build/$@
+	GLASSFORMER_EDITION=$@ GLASSFORMER_COURSE_REPOSITORY=$(REPOSITORY) $(SITE)/jupyter-book build . \
+	  --path-output _build/$@ --warningiserror --nitpick --keep-going --quiet >/dev/null # it names a passing place
+	mv _build/$@/_build/html _build/$@/html
+	rm -rf _build/$@/_build
+	@echo 'The edition is built. Open it: _build/$@/html/index.html'
+endef
+
 .PHONY: serve
 serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...)
 	$(SITE)/python -m http.server $(PORT) --bind localhost --directory _build/html
@@ -47,11 +65,36 @@ pdf: book .venv/installed ## Print the whole book to _build/glassformer.pdf (nee
 lab: .venv/installed ## Open the chapters in JupyterLab
 	GLASSFORMER_DEVICE=$(READERS_DEVICE) GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
 
+# ---- Teaching ----
+
+# A course that is taught lives elsewhere: make clean removes _build.
+COURSE ?= _build/assignments
+
+.PHONY: assignments
+assignments: .venv/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
+	$(FULL)/python teach/kit/course.py $(COURSE) $(if $(SEED),--seed $(SEED))
+
+.PHONY: grade
+grade: .venv/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
+	cd $(COURSE) && $(abspath $(FULL))/python -m grader
+
+.PHONY: slides
+slides: .venv-site/installed ## Make a deck of slides for each chapter in _build/slides (needs no torch)
+	$(SITE)/python teach/kit/slides.py _build/slides
+
+.PHONY: slides-pdf
+slides-pdf: slides .venv/installed ## Print the slides, too, a slide a page (needs Chromium)
+	PYTHONPATH=_ext $(FULL)/python teach/kit/slides_pdf.py _build/slides
+
+.PHONY: quizzes
+quizzes: .venv/installed ## Write the quizzes for learning platforms into _build/quizzes (QTI 2.1 and Moodle XML)
+	$(FULL)/python teach/kit/export_quizzes.py _build/quizzes
+
 # ---- Testing ----
 
 .PHONY: test
 test: .venv/installed .venv-site/installed ## Run everything: what must pass before a change lands
-	$(MAKE) --jobs 2 lint types imports book # each of these keeps one core busy
+	$(MAKE) --jobs 2 lint types imports book student teacher # each of these keeps one core busy
 	$(MAKE) unit notebooks site-tests
 	@echo 'All tests passed.'
 
@@ -70,7 +113,7 @@ imports: .venv/installed ## Check that floors import downward only
 
 .PHONY: unit
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
-	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --ignore tests/site
+	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --dist loadgroup --ignore tests/site
 
 # Strict: what a cell prints must be what is stored, on one thread, and on two with plain vector instructions.
 .PHONY: notebooks

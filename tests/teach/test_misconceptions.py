@@ -1,0 +1,65 @@
+"""What students get wrong is told from what the checks and the quizzes really say."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from chapters import slugs
+from objectives import all_exercises
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "teach/misconceptions.md").read_text(encoding="utf-8")
+ENTRIES = re.findall(r'^\*\*"(.+?)"\*\*\n((?:(?!\n\n).)+)', PAGE, re.MULTILINE | re.DOTALL)
+every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[0])
+
+
+def messages():
+    """All that the checks can say, each in one line."""
+    files = (ROOT / "src/glassformer/exercises").glob("*.py")
+    trees = (ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in files)
+    texts = (node.value for tree in trees for node in tree if isinstance(node, ast.Constant))
+    return {" ".join(text.split()) for text in texts if isinstance(text, str)}
+
+
+MESSAGES = messages()
+QUIZZES = [importlib.import_module(f"glassformer.quizzes.{slug}") for slug in slugs()]
+QUESTIONS = {question.id for quiz in QUIZZES for question in quiz.QUESTIONS}
+
+
+def test_at_least_25_ideas_are_told_none_twice():
+    assert len({idea for idea, _ in ENTRIES}) == len(ENTRIES) >= 25
+    assert PAGE.count('\n**"') == len(ENTRIES)
+
+
+def test_the_number_in_words_is_that_of_the_ideas():
+    words = {
+        number: f"Thirty-{word}" for number, word in enumerate(("one", "two", "three", "four", "five"), 31)
+    }
+    assert PAGE.split("\n\n")[1].startswith(f"{words[len(ENTRIES)]} wrong ideas")
+
+
+@every_entry
+def test_an_idea_says_how_it_shows_and_what_to_do(entry):
+    _, told = entry
+    shows, does = re.split(r"^: ", told, flags=re.MULTILINE)[1:]
+    assert shows.startswith("*It shows*")
+    assert re.match(r"\*[A-Z][a-z ]+\*", does)
+
+
+@every_entry
+def test_a_quoted_answer_of_a_check_is_one_it_can_give(entry):
+    _, told = entry
+    quoted = re.findall(r"(?:says|:|,|as 16\.5:) \*([^*]{15,})\*", " ".join(told.split()))
+    assert set(quoted) <= MESSAGES
+
+
+@every_entry
+def test_exercises_and_questions_that_are_named_exist(entry):
+    _, told = entry
+    assert set(re.findall(r"\{ref\}`([\w-]+)`", told)) <= set(all_exercises())
+    for place in re.findall(r"quiz(?:zes)?,\s+`([\w-]+)`(?: and `([\w-]+)`)?", told):
+        assert set(filter(None, place)) <= QUESTIONS
+    assert "{ref}" in told or "quiz" in told or "prediction" in told

@@ -1,0 +1,79 @@
+"""Every objective has an exercise, a quiz question and a slide; no exercise is without an objective."""
+
+import importlib
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from chapters import read_exercises, slugs
+from objectives import SERVERS, read_objectives
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "teach/objectives.yml"
+every_chapter = pytest.mark.parametrize("slug", slugs())
+
+
+@cache
+def objectives():
+    return read_objectives(FILE)
+
+
+def existing(slug):
+    """What can serve a chapter's objectives: labels of exercises, ids of questions and of slides."""
+    questions = importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS
+    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / "teach/slides").glob(f"??_{slug}.md")]
+    return {
+        "exercises": {exercise.label for exercise in read_exercises(slug)},
+        "questions": {question.id for question in questions},
+        "slides": {id for script in scripts for id in re.findall(r"^#.*\{#([\w-]+)", script, re.MULTILINE)},
+    }
+
+
+def test_the_objectives_follow_the_chapters_in_their_order():
+    assert list(objectives()) == slugs()
+
+
+@every_chapter
+def test_a_chapter_has_four_to_six_objectives_each_one_sentence(slug):
+    assert 4 <= len(objectives()[slug]) <= 6
+    for objective in objectives()[slug]:
+        assert re.fullmatch(r"[A-Z][^.]*\.", objective.text), f"{objective.id}: {objective.text!r}"
+
+
+def test_no_id_is_given_twice():
+    ids = [objective.id for chapter in objectives().values() for objective in chapter]
+    assert sorted(set(ids)) == sorted(ids)
+
+
+@every_chapter
+def test_every_objective_has_an_exercise_a_question_and_a_slide_which_exist(slug):
+    there = existing(slug)
+    faults = []
+    for objective in objectives()[slug]:
+        for kind in SERVERS:
+            named = getattr(objective, kind)
+            if not named:
+                faults.append(f"{objective.id} has no {kind}")
+            faults += [
+                f"{objective.id} names {id}, which is none of the {kind}" for id in set(named) - there[kind]
+            ]
+    assert not faults, "\n".join(faults)
+
+
+@every_chapter
+def test_every_exercise_and_every_question_serves_an_objective(slug):
+    there = existing(slug)
+    for kind in ("exercises", "questions"):
+        named = {id for objective in objectives()[slug] for id in getattr(objective, kind)}
+        assert not there[kind] - named, (
+            f"{slug}: no objective is served by the {kind} {sorted(there[kind] - named)}"
+        )
+
+
+def test_an_objective_with_a_part_too_few_is_refused_by_name(tmp_path):
+    path = tmp_path / "objectives.yml"
+    path.write_text("masks:\n  - {id: masks-build, text: Build masks., exercises: [], slides: []}\n")
+    with pytest.raises(ValueError, match=r"objectives\.yml, masks: wanted .*questions"):
+        read_objectives(path)

@@ -1,0 +1,82 @@
+"""The three courses: their clock runs on, what is planned fits, and nothing is given twice or lost."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from objectives import all_exercises
+
+PAGE = (Path(__file__).parents[2] / "teach/syllabus.md").read_text(encoding="utf-8")
+DAY, WEEKS, TERM = (part.split("```")[1] for part in PAGE.split("\n## ")[1:])
+EXERCISES = all_exercises()
+
+
+def rows(table):
+    """The cells of a list-table, row by row, without its head."""
+    return [re.split(r"\n  - ?", row) for row in table.split("\n* - ")[2:]]
+
+
+def labels(text):
+    return [label for role in re.findall(r"\{exercises\}`([^`]+)`", text) for label in role.split()]
+
+
+def minutes(text):
+    return sum(EXERCISES[label].minutes for label in labels(text))
+
+
+def left_out():
+    """What the four weeks say they leave out."""
+    patterns = PAGE.split("Left out with them are {minutes}`")[1].split("`")[0].split()
+    return {label for label in EXERCISES if any(re.fullmatch(p.replace("*", ".*"), label) for p in patterns)}
+
+
+def test_the_day_runs_without_a_gap():
+    clock = None
+    for at, length, *_ in rows(DAY):
+        hours, past = map(int, at.split(":"))
+        assert clock in (None, 60 * hours + past), at
+        clock = 60 * hours + past + int(length)
+    assert clock == 17 * 60
+
+
+def test_at_most_half_of_a_lesson_of_the_day_is_exercises():
+    for at, length, *cells in rows(DAY):
+        assert 2 * minutes(cells[-1]) <= int(length), at
+
+
+def test_the_day_says_how_many_minutes_are_exercises():
+    stated = PAGE.split("## One day")[1].split("{minutes}`")[1].split("`")[0].split()
+    assert sorted(stated) == sorted(labels(DAY))
+
+
+def test_a_lesson_of_the_four_weeks_has_at_most_30_minutes_of_exercises_and_45_of_homework():
+    for lesson, _, exercises in rows(WEEKS):
+        in_class, homework = exercises.split("*At home:*")
+        assert minutes(in_class) <= 30, lesson
+        assert minutes(homework) <= 45, lesson
+
+
+def test_the_four_weeks_hold_every_exercise_once_or_say_that_it_is_left_out():
+    planned = labels(WEEKS)
+    assert len(set(planned)) == len(planned)
+    assert set(planned) | left_out() == set(EXERCISES)
+    assert not set(planned) & left_out()
+
+
+def test_the_twelve_weeks_hold_every_exercise_once():
+    assert sorted(labels(TERM)) == sorted(EXERCISES)
+
+
+@pytest.mark.parametrize("row", rows(TERM), ids=lambda row: f"week {row[0]}")
+def test_a_week_keeps_to_its_chapter_and_leaves_time_in_the_lab(row):
+    week, chapter, exercises = row
+    lab, homework = exercises.split("*At home:*")
+    slug = re.search(r"chapters/(\d\d_\w+)`", chapter)[1]
+    assert slug.startswith(f"{int(week):02}_")
+    given = labels(lab) + labels(homework)
+    prefixes = {label.split("-")[0] for label in given}
+    assert len(prefixes) == 1
+    assert len(given) == sum(label.split("-")[0] in prefixes for label in EXERCISES)
+    assert minutes(lab) <= 45
+    assert minutes(homework) <= 45
