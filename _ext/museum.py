@@ -41,12 +41,24 @@ def _written(number: float | None, kind: str) -> str:
     return f"{number:.3g}".replace("-", "−")
 
 
-def apart(healthy: Numbers, patched: Numbers) -> bool:
-    """Whether a bug shows: no seed with it gives what lies between those without it."""
+def apart(healthy: Numbers, patched: Numbers, seed_by_seed: bool = False) -> bool:
+    """Whether a bug shows: it moves every seed out of the range of those without it.
+
+    Seed by seed, it is enough that it moves every one in the same direction.
+    """
     if None in healthy or None in patched:
         return (None in healthy) != (None in patched)
+    if seed_by_seed:
+        pairs = list(zip(healthy, patched, strict=True))
+        return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)  # type: ignore[operator]
     low, high = min(healthy), max(healthy)  # type: ignore[type-var]
     return max(patched) < low or min(patched) > high  # type: ignore[operator,type-var]
+
+
+def same_training(own: dict[str, Any]) -> bool:
+    """Whether a bug left the trained numbers alone, so that each seed can be compared with itself."""
+    told = [name for name in ("unseen_loss", "greedy_exact_match") if name in own["healthy"]]
+    return bool(told) and all(own["healthy"][name] == own["patched"].get(name) for name in told)
 
 
 class Symptoms:
@@ -65,7 +77,7 @@ class Symptoms:
             return "it stops"
         for name in bug.measured.shows:
             healthy, patched = own["healthy"][name], own["patched"][name]
-            if apart(healthy, patched):
+            if apart(healthy, patched, same_training(own)):
                 words, kind = self.measures[name]
                 return f"{words}: {shown(healthy, kind)} → {shown(patched, kind)}"
         return "nothing that would show in these numbers"

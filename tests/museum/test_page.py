@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bugs import Measured, read_bugs
-from museum import Symptoms, apart, shown
+from museum import Symptoms, apart, same_training, shown
 
 BUG = read_bugs(Path(__file__).parents[2] / "museum")[0]
 HEALTHY = {"loss": [0.25, 0.5, 0.75], "right": [0.9, 1.0, 0.95]}
@@ -48,6 +48,20 @@ def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
 )
 def test_a_bug_shows_where_its_numbers_are_apart_from_those_without_it(healthy, patched, expected):
     assert apart(healthy, patched) is expected
+
+
+@pytest.mark.parametrize(
+    ("patched", "expected"), [([2, 4], True), ([0, 2], True), ([0, 4], False), ([1, 4], False)]
+)
+def test_seed_by_seed_all_must_move_in_one_direction(patched, expected):
+    assert apart([1, 3], patched, seed_by_seed=True) is expected
+
+
+def test_seeds_are_compared_one_by_one_where_training_was_left_alone():
+    loss = {"unseen_loss": [0.5, 0.7], "bleu": [10, 20]}
+    assert same_training({"healthy": loss, "patched": loss | {"bleu": [11, 21]}})
+    assert not same_training({"healthy": loss, "patched": loss | {"unseen_loss": [0.5, 0.6]}})
+    assert not same_training({"healthy": {"bleu": [10]}, "patched": {"bleu": [11]}})
 
 
 def test_the_first_measure_that_changes_is_told(tmp_path):
