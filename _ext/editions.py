@@ -4,9 +4,9 @@
 source becomes is told in `edited_sources.py`; here it reaches Sphinx, and the copies of the sources that
 readers can download.
 
-The students' edition leads nowhere where solutions stand: it has no page for teachers, and no link into the
-book's repository. ``GLASSFORMER_COURSE_REPOSITORY`` names the one of their course, to which its buttons then
-lead.
+The students' edition leads nowhere where solutions stand: it has no page for teachers, no museum of bugs, and
+no link into the book's repository. ``GLASSFORMER_COURSE_REPOSITORY`` names the one of their course, to which
+its buttons then lead.
 """
 
 import os
@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 WHOSE = {"reader": "Reader's", "student": "Students'", "teacher": "Teacher's"}
 FOR_TEACHERS = "teach/"
+NOT_FOR_STUDENTS = (FOR_TEACHERS, "appendix/museum")  # its patches show lines of the package
 
 
 def configure(app: Sphinx, config: Config) -> None:
@@ -48,17 +49,17 @@ def configure(app: Sphinx, config: Config) -> None:
         options |= {"launch_buttons": {}, "use_repository_button": False, "use_issues_button": False}
 
 
-def leave_out_pages_for_teachers(app: Sphinx, config: Config) -> None:
-    """Take the pages for teachers out of the students' table of contents."""
+def leave_out_pages_not_for_students(app: Sphinx, config: Config) -> None:
+    """Take pages with answers out of the students' table of contents."""
     if config.edition != "student":
         return
     site_map = config.external_site_map
     for tree in site_map.root.subtrees:
-        tree.items = [item for item in tree.items if not str(item).startswith(FOR_TEACHERS)]
+        tree.items = [item for item in tree.items if not str(item).startswith(NOT_FOR_STUDENTS)]
     site_map.root.subtrees = [tree for tree in site_map.root.subtrees if tree.items]
-    for docname in [name for name in site_map if name.startswith(FOR_TEACHERS)]:
+    for docname in [name for name in site_map if name.startswith(NOT_FOR_STUDENTS)]:
         del site_map[docname]
-    config.exclude_patterns = [*config.exclude_patterns, FOR_TEACHERS.rstrip("/")]
+    config.exclude_patterns = [*config.exclude_patterns, FOR_TEACHERS.rstrip("/"), "appendix/museum.md"]
 
 
 def edition_of(app: Sphinx) -> Edition:
@@ -143,7 +144,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("teacher", TeacherBlock)
     app.add_transform(NoLinksIntoTheCode)
     app.connect("config-inited", configure, priority=100)
-    app.connect("config-inited", leave_out_pages_for_teachers, priority=950)  # when the contents are read
+    app.connect("config-inited", leave_out_pages_not_for_students, priority=950)  # when the contents are read
     app.connect("source-read", edit_source, priority=100)
     app.connect("html-page-context", mark_page)
     app.connect("build-finished", edit_downloads)

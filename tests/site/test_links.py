@@ -27,6 +27,7 @@ HOSTS = {
     "glassformer.github.io",
     "jmlr.org",
     "mybinder.org",
+    "nbgrader.readthedocs.io",
     "tatoeba.org",
     "transformer-circuits.pub",
     "www.evanmiller.org",
