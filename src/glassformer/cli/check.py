@@ -1,6 +1,7 @@
 """Judge answers to the exercises of a chapter."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from glassformer.cli.answers import read_answers
@@ -41,13 +42,15 @@ def run(chosen: argparse.Namespace) -> int:
             print(check.name)
         return 0
     answers = read_answers(chosen.attempt)
+    if answers.fault:
+        print(f"glassformer: {answers.fault}", file=sys.stderr, flush=True)
     verdicts = []
     for name in checks:
         verdicts.append(_judge(chosen.chapter, name, answers.found.get(name), chosen.seed))
         print(_tell(verdicts[-1]), flush=True)
-    if answers.fault:
-        raise ValueError(answers.fault)
     states = {verdict.state for verdict in verdicts}
+    if answers.fault:
+        return 1
     if states == {"not begun"}:
         raise ValueError(f"{chosen.attempt} defines none of {', '.join(checks)}")
     return int("wrong" in states or (chosen.all and "not begun" in states))

@@ -230,6 +230,11 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
         pairs = [[tuple(w[i : i + n]) for i in range(len(w) - n + 1)] for w in (translation, reference)]
         return sum(a == b for a, b in zip(*pairs, strict=False)) / len(pairs[0])
 
+    def apart(translation: Sequence[str], reference: Sequence[str], n: int) -> float:
+        cut = [[tuple(w[i : i + n]) for i in range(0, len(w), n)] for w in (translation, reference)]
+        mine, theirs = map(Counter, cut)
+        return (mine & theirs).total() / mine.total()
+
     compare(
         attempt,
         right,
@@ -241,6 +246,10 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
             "each n-gram counts once: count how often it comes in both, and take the smaller": as_sets,
             "divided by the n-grams of the reference: that is recall": recall,
             "n-grams may stand anywhere in the reference, not only at the same place": in_place,
+            "the last n-gram of each is left out: the last one ends with the last word": (
+                lambda t, r, n: right(t[:-1], r[:-1], n)
+            ),
+            "n-grams overlap: the next one begins one word on, not n": apart,
             "n words are no n-gram unless they stand side by side: n has no say here": (
                 lambda t, r, n: right(t, r, 1)
             ),

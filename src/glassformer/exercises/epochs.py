@@ -48,7 +48,7 @@ Epoch = Callable[[Reader, torch.optim.SGD, Batches, Batches], float]
 
 #: What can go wrong, and what to say to it: while the model learns, and when it is asked.
 _OF_LEARNING = {
-    "adds": "gradients are never cleared: each step also repeats all those before it",
+    "adds": "gradients are not cleared between steps: each also repeats all those before it",
     "stays": "nothing is learned: a step needs gradients that are computed before it, and not yet cleared",
     "once": "one correction for all batches: the weights are to be corrected after each",
     "sums": "a batch is corrected by the sum of its surprises: the step grows with the batch, take the mean",

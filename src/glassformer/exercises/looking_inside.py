@@ -77,6 +77,10 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
             attended[head] @ output_weight[head :: len(attended)][: attended.shape[-1]]
         )
 
+    def other_rows(attended: Array, output_weight: Array, head: int) -> Array:
+        left = np.delete(output_weight, slice(head, head + attended.shape[-1]), axis=0)
+        return np.hstack([*np.delete(attended, head, axis=0), attended[0, :, :0]]) @ left
+
     compare(
         attempt,
         switched_off,
@@ -96,6 +100,7 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
             "its numbers are taken out of the rows of another head: each head has d_k rows of W_O": (
                 interleaved
             ),
+            "the wrong rows of W_O are left out: those of a head begin at head · d_k": other_rows,
             "the other heads are turned up to make up for it: leave them as they are": made_up_for,
         },
         [
@@ -238,12 +243,12 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
 
     as_they_came = []
 
-    def ask(model: Pool, vectors: Array, may_look: Array) -> Any:
-        model.train()
+    def ask(model: Pool, vectors: Array, may_look: Array, training: bool = True) -> Any:
+        model.train(training)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             answer = attempt(model, torch.tensor(vectors), torch.tensor(may_look))
-        as_they_came.append(model.training)
+        as_they_came.append(model.training == training)
         return answer
 
     compare(
@@ -272,6 +277,9 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
     )
     if not all(as_they_came):
         raise Slip("the numbers are right, but the model was training: hand it back as it came")
+    ask(Pool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
+    if not as_they_came[-1]:
+        raise Slip("a model that was not training is training now: hand it back as it came, not always so")
 
 
 @check(see="Which words go together")
@@ -316,7 +324,7 @@ def check_share_that_agrees(attempt: Answer, rng: Generator) -> None:
             ),
             "every place is compared: only that of the largest number counts": equal_places,
             "a correlation: wanted is how often the largest numbers stand at the same word": correlation,
-            "the smallest numbers were compared: wanted are the largest": (
+            "the lowest numbers were compared: a sign counts, so of −1 and −3 the larger is −1": (
                 lambda first, second, is_word: share(-first, -second, is_word)
             ),
         },

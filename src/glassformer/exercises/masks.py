@@ -96,6 +96,9 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
                 "the rows of padding are emptied, too: that makes rows with nothing to look at",
                 see="A row with nothing to look at",
             ): joined(real=lambda words: words[:, :, None] & words[:, None, :]),
+            Hint("turned round: only padding may be looked at", see="Padding is not nothing"): joined(
+                real=lambda words: ~words[:, None]
+            ),
             Hint("padding may be looked at", see="Padding is not nothing"): joined(
                 real=lambda words: np.ones_like(words)[:, None]
             ),
@@ -236,6 +239,9 @@ def check_influence(attempt: Answer, rng: Generator) -> None:
             "small moves are missed: edit by a lot, and compare every digit": measured(
                 lambda after, before: ~np.isclose(after, before)
             ),
+            "some moves are missed: edit the whole word, and look at all numbers of each output": measured(
+                lambda after, before: (after != before).all(axis=-1, keepdims=True)
+            ),
             "earlier edits are still there: start from x each time": measured(fresh=False),
             "True everywhere: edit one word at a time, and ask each output by itself whether it moved": (
                 lambda layer, x: np.tile((layer(x + 1) != layer(x)).any(-1)[:, None], len(x))
@@ -248,27 +254,29 @@ def check_influence(attempt: Answer, rng: Generator) -> None:
             ),
         },
         [
-            (_layer(allowed, scale), sample(rng, len(allowed), 3))
-            for allowed, scale in (
-                (np.tri(2), 1.0),
-                (np.eye(3)[::-1], 1.0),
-                (np.tri(3), 1e-9),
-                (np.tri(4, k=1), 1.0),
-                (np.tri(5) * (1 - np.tri(5, k=-3)), 1.0),
-                (rng.permutation(np.tri(5)), 1.0),
+            (_layer(allowed, np.array(scale)), sample(rng, len(allowed), 3))
+            for allowed, *scale in (
+                (np.tri(2), 1.0, 1.0, 1.0),
+                (np.eye(3)[::-1], 1.0, 1.0, 1.0),
+                (np.tri(3), 1e-9, 1e-9, 1e-9),
+                (np.tri(3), 0.0, 0.0, 1.0),
+                (np.tri(4, k=1), 1.0, 1.0, 1.0),
+                (np.tri(5) * (1 - np.tri(5, k=-3)), 1.0, 1.0, 1.0),
+                (rng.permutation(np.tri(5)), 1.0, 1.0, 1.0),
             )
         ],
     )
 
 
-def _layer(attn_mask: Array, scale: float) -> Answer:
-    """Make a layer to be questioned: each word, and as loudly as ``scale`` the mean of what it sees."""
+def _layer(attn_mask: Array, scale: Array) -> Answer:
+    """Make a layer to be questioned: each word, and the mean of what it sees, each number times its scale."""
     weights = attn_mask / attn_mask.sum(axis=-1, keepdims=True)
 
     def layer(x: Array) -> Array:
-        return x + scale * weights @ x
+        return x + scale * (weights @ x)
 
-    layer.__name__ = f"a layer with the mask {attn_mask.astype(int).tolist()}"
+    where = "" if scale.all() else " , which shows in the last number only"
+    layer.__name__ = f"a layer with the mask {attn_mask.astype(int).tolist()}{where}"
     return layer
 
 
@@ -293,6 +301,10 @@ def check_backward(attempt: Answer, rng: Generator) -> None:
         grad_query, grad_key, grad_value = wrong()(grad, query, key, value, weights)
         return grad_key, grad_query, grad_value
 
+    def key_unscaled(grad: Array, query: Array, *given: Array) -> tuple[Array, ...]:
+        grad_query, grad_key, grad_value = wrong()(grad, query, *given)
+        return grad_query, grad_key * np.sqrt(query.shape[-1]), grad_value
+
     shapes = ((1, 2, 2, 1), (2, 2, 2, 2), (5, 3, 7, 2))
     cases = []
     for queries, keys, d_k, d_v in shapes:
@@ -304,7 +316,11 @@ def check_backward(attempt: Answer, rng: Generator) -> None:
         scaled_dot_product_attention_backward,
         {
             "query and key are exchanged: the gradient of a query is a mixture of keys": exchanged,
+            "the other way round: query, key, value is the order wanted": (
+                lambda *given: wrong()(*given)[::-1]
+            ),
             "the gradient of the scores is not divided by √d_k, as the scores were": wrong(scaled=False),
+            "only the gradient of the query is divided by √d_k: both go through the scores": key_unscaled,
             "through the softmax: the weighted mean of the row is not subtracted": wrong(
                 mean=lambda scores, weights: 0
             ),

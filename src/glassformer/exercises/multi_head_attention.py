@@ -12,7 +12,7 @@ from glassformer.exercises.judging import Answer, compare, compare_number, sampl
 from glassformer.reference.heads import merge_heads, split_heads
 from glassformer.reference.softmax import softmax
 
-_BIASES = "the biases are missing: each of the four projections adds one number for each of its outputs"
+_BIASES = "biases are missing: each of the four projections adds one number for each of its outputs"
 _HEADS_TIMES = "counted once for each head: the heads share d_model between them, each is d_model / 8 wide"
 
 
@@ -115,7 +115,7 @@ def check_contributions(attempt: Answer, rng: Generator) -> None:
         [
             (np.array([[[2.0]]]), np.array([[3.0]])),
             (np.array([[[1.0]], [[2.0]]]), sample(rng, 2, 2)),
-            (np.array([[[1.0, 2.0]], [[3.0, 4.0]]]), np.arange(16.0).reshape(4, 4)),
+            (np.arange(8.0).reshape(2, 2, 2), np.arange(16.0).reshape(4, 4)),
             (sample(rng, 3, 5, 2), sample(rng, 6, 6)),
         ],
     )
@@ -187,13 +187,17 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
                     merge=lambda x: x.reshape(len(x), -1),
                 )
             ),
+            "the columns are dealt out to the heads by turns: a head has columns that stand together": heads(
+                split=lambda x, num_heads: x.reshape(len(x), -1, num_heads).transpose(2, 0, 1),
+                merge=lambda x: x.transpose(1, 2, 0).reshape(x.shape[1], -1),
+            ),
             "one head: num_heads plays no part": lambda query, key, value, num_heads: heads()(
                 query, key, value, 1
             ),
         },
         [
             (*(sample(rng, size, width) for _ in range(3)), num_heads)
-            for size, width, num_heads in ((1, 2, 2), (2, 2, 2), (2, 4, 2), (5, 6, 3))
+            for size, width, num_heads in ((1, 2, 2), (2, 2, 1), (2, 2, 2), (2, 4, 2), (5, 6, 3))
         ],
     )
 

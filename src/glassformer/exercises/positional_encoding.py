@@ -151,6 +151,9 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
             "what lies ahead is not lowered: distance counts both ways, hiding it is for the mask": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: np.maximum(away, 0))
             ),
+            "what lies ahead is hidden: that is for the mask, the bias only lowers": (
+                lambda length, n: np.where(np.tri(length, dtype=bool), right(length, n), -np.inf)
+            ),
             "the heads stand in reverse order: the first has the largest slope, and looks near": (
                 sloped(lambda head, n: 2.0 ** (-8 * (n - head) / n))
             ),

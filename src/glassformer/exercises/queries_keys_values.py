@@ -61,6 +61,12 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
             "divided by `sharpness`: it should scale the scores up": (
                 lambda query, key, value, sharpness: right(query, key, value, 1 / sharpness)
             ),
+            "the mixture is multiplied by `sharpness`: it belongs to the scores, before the softmax": (
+                lambda query, key, value, sharpness: sharpness * right(query, key, value, 1.0)
+            ),
+            "the scores are divided by √d: here nothing but `sharpness` scales them": (
+                lambda query, key, value, sharpness: right(query, key, value, sharpness / np.sqrt(len(query)))
+            ),
             "these are the weights: they still have to mix the values": (
                 lambda query, key, value, sharpness: softmax(sharpness * (key @ query))
             ),
@@ -147,6 +153,9 @@ def check_mended(attempt: Answer, rng: Generator) -> None:
             "the whole matrix sums to one: each row, the weights of one query, should": (
                 with_weights(lambda scores: softmax(scores.reshape(-1)).reshape(scores.shape))
             ),
+            "the rows are divided by their sums, but the softmax still runs down the columns before": (
+                with_weights(lambda scores: (w := softmax(scores, axis=0)) / w.sum(-1, keepdims=True))
+            ),
             "the exponentials are never divided by their sum": with_weights(np.exp),
             "the softmax is gone: scores are not weights": with_weights(lambda scores: scores),
             "the scores are no longer divided by √d_k": lambda query, key, value: (
@@ -192,6 +201,9 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
             "the scores are not divided by √d_k": (
                 answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1)))
             ),
+            "divided by the root of the number of queries: what counts is how wide a query is": (
+                answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-2])))
+            ),
             "every sentence is asked about the first one: the batch axis of the keys is lost": (
                 lambda query, key, value: answer(attention_weights)(
                     query, np.repeat(key[:1], len(key), 0), np.repeat(value[:1], len(value), 0)
@@ -200,7 +212,7 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
         },
         [
             (sample(rng, b, q, d), sample(rng, b, k, d), sample(rng, b, k, v))
-            for b, q, k, d, v in ((1, 1, 1, 1, 1), (1, 1, 2, 1, 1), (2, 3, 5, 7, 4))
+            for b, q, k, d, v in ((1, 1, 1, 1, 1), (1, 1, 2, 1, 1), (1, 2, 2, 3, 1), (2, 3, 5, 7, 4))
         ],
     )
 
@@ -224,6 +236,9 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
             ),
             "multiplied by the bandwidth: a wide kernel must fall off slowly": (
                 estimate(lambda distance, h: -(distance**2) * h**2 / 2)
+            ),
+            "the minus is missing: what is far away weighs most": (
+                estimate(lambda distance, h: distance**2 / (2 * h**2))
             ),
             "the distance is not squared": estimate(lambda distance, h: -np.abs(distance) / (2 * h**2)),
             "dot products instead of distances: these keys have different lengths": (
@@ -260,13 +275,14 @@ def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda *points: np.mean(error(*points) ** 2),
         {
-            "no point is hidden: a narrow kernel then predicts each value from itself, without any error": (
+            "no point is hidden (a score of zero hides none): each value is predicted from itself, too": (
                 lambda *points: np.mean(error(*points, hide="never") ** 2)
             ),
             "hidden after the softmax: the weights of the other points no longer sum to one": (
                 lambda *points: np.mean(error(*points, hide="after") ** 2)
             ),
             "the error is not squared": lambda *points: np.mean(error(*points)),
+            "the size of the error is not squared": lambda *points: np.mean(np.abs(error(*points))),
             "summed: the mean over the points is asked for": lambda *points: np.sum(error(*points) ** 2),
             "the root of the mean: the mean itself is asked for": (
                 lambda *points: np.sqrt(np.mean(error(*points) ** 2))

@@ -36,6 +36,9 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
         "the recurrent matrix is turned: the state stands to its left, state @ hidden_weight": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + hidden @ state + bias)
         ),
+        "the bias is added after the squashing: it belongs inside the tanh": (
+            lambda x, state, into, hidden, bias: np.tanh(x @ into + state @ hidden) + bias
+        ),
         "the old state is added after the squashing: it belongs inside the tanh": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias) + state @ hidden
         ),
@@ -173,6 +176,12 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
         "the state shows the cell itself: the cell goes through tanh first": (
             lambda gates, cell: step(gates, cell, show=lambda x: x)
         ),
+        "the sums are dealt out by turns: those of a gate stand together, one gate after the other": (
+            lambda gates, cell: right(gates.reshape(-1, 4).T.ravel(), cell)
+        ),
+        "the state shows the old cell: the new one is made first, then shown": (
+            lambda gates, cell: (_sigmoid(np.split(gates, 4)[3]) * np.tanh(cell), right(gates, cell)[1])
+        ),
     }
     cases = [(sample(rng, 4 * d_hidden), 2 * sample(rng, d_hidden)) for d_hidden in (1, 3)]
     compare(attempt, right, slips, cases)
@@ -201,6 +210,12 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
         "the sums of query and key are not squashed: tanh comes before the product with score_weight": (
             lambda *inputs: softmax(scores(*inputs, squash=lambda pair: pair))
         ),
+        "query and key are squashed apart: they are added first, and tanh squashes their sum": (
+            lambda query, key, query_weight, key_weight, score_weight: softmax(
+                np.tanh(query @ query_weight)[:, None] @ score_weight
+                + np.tanh(key @ key_weight)[None] @ score_weight
+            )
+        ),
         "turned: a row for each query, a column for each key": lambda *inputs: right(*inputs).T,
     }
     cases = [
@@ -223,6 +238,12 @@ def check_multiplications(attempt: Answer) -> None:
         "one product of each is missing: an Elman step multiplies the word and the state by a matrix, "
         "attention scores the pairs and then mixes": (
             lambda length, width: (length * width**2, length**2 * width)
+        ),
+        "an Elman step counts one matrix only: the word meets one, and the state another": (
+            lambda length, width: (length * width**2, 2 * length**2 * width)
+        ),
+        "attention counts projections: ours has none, it scores the words themselves and mixes them": (
+            lambda length, width: (2 * length * width**2, 3 * length * width**2 + 2 * length**2 * width)
         ),
         "attention counts the scores only: mixing takes as many again": (
             lambda length, width: (2 * length * width**2, length**2 * width)

@@ -183,6 +183,14 @@ def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
         "normalised down the columns: each vector, a row, is to have length 1": (
             lambda query, key, scale: softmax(scale * (unit(query, axis=0) @ unit(key, axis=0).T))
         ),
+        "divided by one length for all vectors: each, a row, is to have length 1": (
+            lambda query, key, scale: softmax(
+                scale * (query / np.linalg.norm(query)) @ (key / np.linalg.norm(key)).T
+            )
+        ),
+        "the weights are multiplied by `scale`: it belongs to the cosines, before the softmax": (
+            lambda query, key, scale: scale * softmax(unit(query) @ unit(key).T)
+        ),
         "divided by the squared lengths: the root is missing": (
             lambda query, key, scale: softmax(
                 scale

@@ -45,7 +45,16 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
                 lambda x: _normalised(np.exp(x - x.mean(axis=-1, keepdims=True)))
             ),
         },
-        [(np.array(x),) for x in ([1000.0], [0.0, 1000.0], [0.0, 2000.0], [[0.0, 1.0], [1999.0, 2000.0]])],
+        [
+            (np.array(x),)
+            for x in (
+                [1000.0],
+                [0.0, 1000.0],
+                [0.0, 2000.0],
+                [1999.0, 2000.0],
+                [[0.0, 1.0], [1999.0, 2000.0]],
+            )
+        ],
     )
 
 
@@ -83,6 +92,9 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
                 x, axis=0
             ),
             "the sign is turned: a weight is at most one": lambda x: -log_softmax(x),
+            "the largest score is subtracted under the exponential only: subtract it from x, too": (
+                lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True))
+            ),
             "the logarithm of the sum is missing": lambda x: x - x.max(axis=-1, keepdims=True),
             "the sum is subtracted, not its logarithm": (lambda x: x - np.exp(x).sum(axis=-1, keepdims=True)),
         },
@@ -141,7 +153,12 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
     compare(
         attempt,
         right,
-        {"leaks: here the fill is the largest score of its row. Only −∞ is below every score": fill(-1e9)},
+        {
+            "leaks: here the fill is the largest score of its row. Only −∞ is below every score": fill(-1e9),
+            "underflows to 0: shift by the largest of the scores that may be looked at": (
+                lambda x, mask: np.zeros_like(x)
+            ),
+        },
         [(np.array([-3e9, 0.0]), np.array([True, False]))],
     )
     compare(
@@ -190,9 +207,15 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
             "the mask is turned: True means that a query may look": (
                 lambda query, key, value, mask: attention_weights(query, key, ~mask) @ value
             ),
+            "a score of zero is not a weight of zero: exp(0) is one": (
+                lambda query, key, value, mask: softmax(query @ key.T / np.sqrt(3) * mask) @ value
+            ),
             "the scores are no longer divided by √d_k": attend(scale=False),
         },
-        [(*(sample(rng, size, 3) for _ in range(3)), causal_mask(size)) for size in (1, 2, 5)],
+        [
+            (sample(rng, len(mask), 3), *sample(rng, 2, mask.shape[1], 3), mask)
+            for mask in (causal_mask(1), causal_mask(2)[:1], causal_mask(2), causal_mask(5))
+        ],
     )
 
 
@@ -216,6 +239,7 @@ def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
             "the plain sum is subtracted": lambda g, w: w * (g - g.sum(axis=-1, keepdims=True)),
             "a factor is missing: the weight": lambda g, w: g - mean(g, w),
             "the sign is turned": lambda g, w: w * (mean(g, w) - g),
+            "the weights and their gradients have changed places": lambda g, w: g * (w - mean(g, w)),
             "the mean is over all rows: each has its own": lambda g, w: w * (g - (w * g).sum()),
         },
         [(sample(rng, *shape), softmax(sample(rng, *shape)).round(2)) for shape in shapes],
@@ -253,16 +277,15 @@ def check_stream_step(attempt: Answer, rng: Generator) -> None:
     def right(peak: float, total: float, block: Array) -> tuple[float, float]:
         return step(peak, total, block, max(peak, block.max()))
 
-    def step(peak: float, total: float, block: Array, new: float) -> tuple[float, float]:
-        return new, total * np.exp(peak - new) + np.exp(block - new).sum()
+    def step(peak: float, total: float, block: Array, new: float, turn: int = 1) -> tuple[float, float]:
+        return new, total * np.exp(turn * (peak - new)) + np.exp(block - new).sum()
 
     def unscaled(peak: float, total: float, block: Array) -> tuple[float, float]:
         new = max(peak, block.max())
         return new, total + np.exp(block - new).sum()
 
     def enlarged(peak: float, total: float, block: Array) -> tuple[float, float]:
-        new = max(peak, block.max())
-        return new, (total and total * np.exp(new - peak)) + np.exp(block - new).sum()
+        return step(peak, total, block, max(peak, block.max()), turn=-1)
 
     start = (-np.inf, 0.0)
     compare(
@@ -270,7 +293,16 @@ def check_stream_step(attempt: Answer, rng: Generator) -> None:
         right,
         {
             "the total so far is not rescaled: it was counted from the old peak": unscaled,
-            "the total is rescaled the wrong way: when the peak rises, it must shrink": enlarged,
+            "the total is rescaled the wrong way: when the peak rises, it must shrink": (
+                lambda peak, total, block: (enlarged if total else right)(peak, total, block)
+            ),
+            "the total is rescaled the wrong way, and at the start 0 · exp(∞) is NaN": enlarged,
+            "the block is counted from its own peak: all must be counted from the new one": (
+                lambda peak, total, block: (
+                    (new := max(peak, block.max())),
+                    total * np.exp(peak - new) + np.exp(block - block.max()).sum(),
+                )
+            ),
             "the old peak is forgotten: the new one is the largest of both": (
                 lambda peak, total, block: step(peak, total, block, block.max())
             ),

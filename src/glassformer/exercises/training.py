@@ -30,6 +30,9 @@ def check_num_wanted(attempt: Answer, rng: Generator) -> None:
         {
             "the starts are counted: they are given, nobody asks for them": counted(0),
             "the ends are left out: the model has to learn to stop": counted(-2),
+            "what is given is counted: what is wanted comes one step later": lambda ids, pad: int(
+                (ids[:, :-1] != pad).sum()
+            ),
             "padding is counted: nobody wants it": lambda ids, pad: ids[:, 1:].size,
             "padding and the starts are counted": lambda ids, pad: ids.size,
             "one start is left out: every sentence has its own": (

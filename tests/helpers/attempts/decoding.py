@@ -153,6 +153,11 @@ def crossed_out(translation, reference, n):
     return torch.tensor(found / len(grams(translation, n)))
 
 
+def in_steps(translation, reference, n):
+    cut = [[tuple(w[i : i + n]) for i in range(0, len(w), n)] for w in (translation, reference)]
+    return (Counter(cut[0]) & Counter(cut[1])).total() / len(cut[0])
+
+
 def same_place(translation, reference, n):
     mine = grams(translation, n)
     return sum(a == b for a, b in zip(mine, grams(reference, n), strict=False)) / len(mine)
@@ -253,6 +258,8 @@ WRONG = {
         "counts once": lambda t, r, n: len({*grams(t, n)} & {*grams(r, n)}) / len({*grams(t, n)}),
         "recall": lambda t, r, n: clipped_precision(r, t, n),
         "anywhere in the reference": same_place,
+        "the last n-gram of each": lambda t, r, n: clipped_precision(t[:-1], r[:-1], n),
+        "n-grams overlap": in_steps,
         "side by side": lambda t, r, n: clipped_precision(t, r, 1),
         "the number of words": lambda t, r, n: clipped_precision(t, r, n) * len(grams(t, n)) / len(t),
         "that is a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),

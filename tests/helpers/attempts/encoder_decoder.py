@@ -162,6 +162,7 @@ WRONG = {
         "the last word only": written_by(seen=lambda ids: ids[-1:]),
         "not handed the start": written_by(seen=lambda ids: ids[1:]),
         "wanted shape (2,), got shape (1,)": lambda next_logits, most: [END],
+        "the loop does not end": written_by(extra=10**9, stop=None),
     },
     "score_of_shortcut": {
         "always differ in gender": 1.0,

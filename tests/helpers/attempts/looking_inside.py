@@ -113,10 +113,10 @@ def mended(model, vectors, may_look, mode=False, mask=True, hand_back=True):
 
 
 def mended_by_backward(model, vectors, may_look):
-    model.eval()
+    modes = model.training, model.eval()
     start = vectors.detach().clone().requires_grad_(True)
     model(start, may_look).backward()
-    model.train()
+    model.train(modes[0])
     return torch.einsum("td,td->t", start.grad, vectors)
 
 
@@ -126,6 +126,12 @@ def share_that_agrees(first, second, is_word):
         for one, other, words in zip(first, second, is_word, strict=True)
     ]
     return np.mean(same)
+
+
+def without_other_rows(attended, output_weight, head):
+    heads, time, width = attended.shape
+    joined = np.delete(attended, head, axis=0).transpose(1, 0, 2).reshape(time, (heads - 1) * width)
+    return joined @ np.delete(output_weight, range(head, head + width), axis=0)
 
 
 def share_by_masked_arrays(first, second, is_word):
@@ -196,6 +202,7 @@ WRONG = {
         "counted from 1": lambda a, w, head: without_head(a, w, head - 1),
         "in the order of the heads": joined_in_another_order,
         "d_k rows of W_O": lambda a, w, head: all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]],
+        "begin at head": without_other_rows,
         "wanted shape (1, 1), got shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
     },
     "log_odds_without": {
@@ -241,7 +248,8 @@ WRONG = {
         "cut off afterwards": lambda *given: mended(*given, mask=False) * given[2],
         "the sign is lost": lambda *given: mended(*given).abs(),
         "shared out": lambda *given: mended(*given) / mended(*given).sum(),
-        "hand it back": lambda *given: mended(*given, hand_back=False),
+        "the model was training: hand it back": lambda *given: mended(*given, hand_back=False),
+        "not always so": lambda model, *given: (mended(model, *given), model.train())[0],
         "wrong for this input": lambda *given: 2 * mended(*given),
         "wanted shape (1,), got one number": lambda *given: mended(*given).sum(),
         "does not require grad": lambda model, vectors, may_look: model(vectors, may_look).backward(),
@@ -253,7 +261,7 @@ WRONG = {
         "how often they differ": lambda a, b, w: 1 - share_that_agrees(a, b, w),
         "every place is compared": lambda a, b, w: np.mean(a[w] == b[w]),
         "a correlation": correlation,
-        "the smallest numbers": lambda a, b, w: share_that_agrees(-a, -b, w),
+        "the lowest numbers": lambda a, b, w: share_that_agrees(abs(a * w), abs(b * w), np.ones_like(w)),
         "wanted one number, got shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
         "wrong for this input": lambda a, b, w: share_that_agrees(a, b, w) / 2,
     },

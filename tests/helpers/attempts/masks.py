@@ -87,6 +87,11 @@ def influence_piled_up(layer, x):
     return np.transpose(columns)
 
 
+def influence_in_all_numbers(layer, x):
+    edits = [np.where(np.arange(len(x))[:, None] == position, 2 * x, x) for position in range(len(x))]
+    return np.transpose([(layer(edited) != layer(x)).all(axis=1) for edited in edits])
+
+
 def influence_at_once(layer, x):
     moved = (layer(2 * x) != layer(x)).any(axis=1)
     return np.stack([moved] * len(x), axis=1)
@@ -224,6 +229,9 @@ WRONG = {
             & (np.arange(ids.shape[1]) < (ids != pad_id).sum(1)[:, None])[:, None]
         ),
         "id 0 is taken for padding": lambda ids, pad_id: decoder_mask(ids, 0),
+        "only padding may be looked at": lambda ids, pad_id: (
+            np.tri(ids.shape[1], dtype=bool) & (ids == pad_id)[:, None]
+        ),
         "padding may be looked at": lambda ids, pad_id: np.tile(
             np.tri(ids.shape[1], dtype=bool), (len(ids), 1, 1)
         ),
@@ -265,6 +273,7 @@ WRONG = {
         "transposed": lambda layer, x: influence(layer, x).T,
         "turned round": lambda layer, x: ~influence(layer, x),
         "compare every digit": influence_rounded,
+        "all numbers of each output": influence_in_all_numbers,
         "start from x": influence_piled_up,
         "True everywhere": influence_at_once,
         "a mask holds True and False, got int64": lambda layer, x: influence(layer, x).astype(int),
@@ -280,6 +289,11 @@ WRONG = {
         ),
         "weigh it by who looked": unweighted_value,
         "wanted 3 results, got 1": lambda *given: backward(*given)[0],
+        "order wanted": lambda *given: backward(*given)[::-1],
+        "only the gradient of the query": lambda *given: (
+            backward(*given)[0],
+            *unscaled(*given)[1:],
+        ),
         "exchanged": lambda *given: (*backward(*given)[1::-1], backward(*given)[2]),
         "softmax is passed by": backward_with(lambda grad, weights: grad),
         "that of a column": backward_with(

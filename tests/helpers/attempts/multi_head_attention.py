@@ -66,6 +66,17 @@ def attend_among_heads(query, key, value, num_heads):
     return (weights @ value).reshape(len(query), -1)
 
 
+def attend_by_turns(query, key, value, num_heads):
+    return attend_in_a_loop(
+        query,
+        key,
+        value,
+        num_heads,
+        cut=lambda x: [x[:, head::num_heads] for head in range(num_heads)],
+        glue=lambda heads: np.stack(list(heads), axis=-1).reshape(len(query), -1),
+    )
+
+
 def attend_wrong(divisor=None, cut=False, glue=False):
     """Attend with some of the slips."""
 
@@ -167,6 +178,7 @@ WRONG = {
         ),
         "all weights together": lambda *given: attend_by_einsum(*given, axis=None),
         "among its own heads": attend_among_heads,
+        "by turns": attend_by_turns,
         "runs over the heads": lambda *given: attend_by_einsum(*given, axis=0),
         "runs over the queries": lambda *given: attend_by_einsum(*given, axis=1),
         "plays no part": lambda q, k, v, num_heads: attend_in_a_loop(q, k, v, 1),

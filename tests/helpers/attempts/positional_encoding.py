@@ -201,7 +201,10 @@ WRONG = {
         "the same slope": lambda length, n: np.tile(bias(length, n)[:1], (n, 1, 1)),
         "how many heads there are": lambda length, n: bias(length, n, heads=8),
         "fall evenly": lambda length, n: bias(length, 1) * np.arange(n, 0, -1)[:, None, None],
-        "what lies ahead": lambda length, n: np.tril(bias(length, n)),
+        "that is for the mask": lambda length, n: (
+            bias(length, n) - np.triu(np.full((length,) * 2, np.inf), 1)
+        ),
+        "what lies ahead is not lowered": lambda length, n: np.tril(bias(length, n)),
         "reverse order": lambda *sizes: bias(*sizes)[::-1],
         "the heads come last": lambda *sizes: np.moveaxis(bias(*sizes), 0, -1),
         "wrong for this input": lambda *sizes: bias(*sizes) - 1,

@@ -34,6 +34,11 @@ def mended(query, key, value, weigh=softmax):
     return weigh(query @ key.T / np.sqrt(query.shape[-1])) @ value
 
 
+def renormalised(scores):
+    weights = softmax(scores, axis=0)
+    return weights / weights.sum(-1, keepdims=True)
+
+
 def mended_by_turning(query, key, value):
     return softmax(key @ query.T / np.sqrt(query.shape[-1]), axis=0).T @ value
 
@@ -148,6 +153,8 @@ WRONG = {
         "without the exponential": lambda q, k, v, s: k @ q @ v / (k @ q).sum(),
         "`sharpness` plays no part": lambda q, k, v, s: soft_lookup(q, k, v, 1),
         "divided by `sharpness`": lambda q, k, v, s: soft_lookup(q, k, v, 1 / s),
+        "mixture is multiplied": lambda q, k, v, s: s * soft_lookup(q, k, v, 1),
+        "divided by √d:": lambda q, k, v, s: soft_lookup(q, k, v, s / math.sqrt(len(q))),
         "these are the weights": lambda q, k, v, s: softmax(s * (k @ q)),
         "wrong for this input": lambda q, k, v, s: -soft_lookup(q, k, v, s),
     },
@@ -174,6 +181,7 @@ WRONG = {
     "mended": {
         "still over the wrong axis": lambda *qkv: mended(*qkv, lambda s: softmax(s, axis=0)),
         "the whole matrix sums to one": lambda *qkv: mended(*qkv, lambda s: softmax(s, None)),
+        "still runs down the columns": lambda *qkv: mended(*qkv, renormalised),
         "never divided by their sum": lambda *qkv: mended(*qkv, np.exp),
         "the softmax is gone": lambda *qkv: mended(*qkv, np.array),
         "no longer divided by √d_k": lambda q, k, v: softmax(q @ k.T) @ v,
@@ -183,6 +191,7 @@ WRONG = {
         "runs over the queries": lambda *qkv: batched(*qkv, axis=-2),
         "runs over the batch": lambda *qkv: batched(*qkv, axis=0),
         "not divided by √d_k": lambda *qkv: batched(*qkv, divisor=1),
+        "number of queries": lambda *qkv: batched(*qkv, divisor=math.sqrt(qkv[0].shape[1])),
         "asked about the first one": lambda q, k, v: batched(
             q, np.stack([k[0]] * len(k)), np.stack([v[0]] * len(v))
         ),
@@ -194,6 +203,7 @@ WRONG = {
         "bandwidth is not squared": lambda x, k, v, h: regression(x, k, v, math.sqrt(h)),
         "the 2 in 2h²": lambda x, k, v, h: regression(x, k, v, h / math.sqrt(2)),
         "multiplied by the bandw": lambda x, k, v, h: regression(x, k, v, 1 / h),
+        "the minus is missing": lambda x, k, v, h: softmax((x[:, None] - k) ** 2 / (2 * h**2)) @ v,
         "distance is not squared": lambda x, k, v, h: softmax(-np.abs(x[:, None] - k) / (2 * h**2)) @ v,
         "dot products": lambda x, k, v, h: softmax(np.outer(x, k) / h**2) @ v,
         "do not sum to one": lambda x, k, v, h: np.exp(-((x[:, None] - k) ** 2) / (2 * h**2)) @ v,
@@ -203,7 +213,8 @@ WRONG = {
     "leave_one_out_error": {
         "no point is hidden": lambda k, v, h: np.mean((v - regression(k, k, v, h)) ** 2),
         "hidden after the softmax": left_out_late,
-        "not squared": lambda *points: np.mean(left_out(*points)),
+        "the size of the error": lambda *points: np.mean(np.abs(left_out(*points))),
+        "the error is not squared": lambda *points: np.mean(left_out(*points)),
         "summed": lambda *points: np.sum(left_out(*points) ** 2),
         "the root of": lambda *points: np.sqrt(np.mean(left_out(*points) ** 2)),
         "wrong for this input": lambda *points: 0.0,

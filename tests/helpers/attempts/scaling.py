@@ -152,6 +152,10 @@ WRONG = {
         "divided by √d_k as well": lambda q, k, s: softmax(s * cosines(q, k) / q.shape[-1] ** 0.5),
         "`scale` plays no part": lambda q, k, s: softmax(cosines(q, k)),
         "down the columns": lambda q, k, s: softmax(s * (unit(q, axis=0) @ unit(k, axis=0).T)),
+        "one length for all": lambda q, k, s: softmax(
+            s * q @ k.T / (q**2).sum() ** 0.5 / (k**2).sum() ** 0.5
+        ),
+        "weights are multiplied by `scale`": lambda q, k, s: s * softmax(cosines(q, k)),
         "the root is missing": lambda q, k, s: softmax(
             s * q @ k.T / (q**2).sum(-1, keepdims=True) / (k**2).sum(-1, keepdims=True).T
         ),

@@ -74,6 +74,12 @@ def attend_renormalised(query, key, value, attn_mask):
     return normalised(stable(query @ key.T / math.sqrt(query.shape[-1])) * attn_mask) @ value
 
 
+def shifted_by_all(x, attn_mask):
+    exponentials = np.exp(x - x.max(-1, keepdims=True)) * attn_mask
+    total = exponentials.sum(-1, keepdims=True)
+    return np.divide(exponentials, total, out=np.zeros_like(x), where=total > 0)
+
+
 RIGHT = {
     "stable_softmax": [
         stable,
@@ -151,6 +157,9 @@ WRONG = {
         "exp(1000) is infinite": lambda x: np.log(normalised(np.exp(x))),
         "each column is normalised": lambda x: np.log(stable(x, axis=0)),
         "sign is turned": lambda x: -stable_log(x),
+        "under the exponential only": lambda x: (
+            x - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
+        ),
         "logarithm of the sum is missing": lambda x: x - x.max(-1, keepdims=True),
         "wrong for this input": lambda x: stable_log(x) / math.log(2),
     },
@@ -160,6 +169,7 @@ WRONG = {
         "masked after the softmax": lambda x, attn_mask: stable(x) * attn_mask,
         "a score of zero": filled(0.0),
         "leaks": filled(-1e4),
+        "largest of the scores that may": shifted_by_all,
         "evenly to what is forbidden": filled(np.finfo(float).min / 2),
         "NaN for a query": filled(-np.inf),
         "as if there were no mask": lambda x, attn_mask: masked(
@@ -176,6 +186,9 @@ WRONG = {
         "over the queries": lambda query, key, value, attn_mask: (
             masked((query @ key.T).T / math.sqrt(query.shape[-1]), attn_mask.T).T @ value
         ),
+        "a score of zero": lambda query, key, value, attn_mask: (
+            stable(np.where(attn_mask, query @ key.T / math.sqrt(query.shape[-1]), 0)) @ value
+        ),
         "no longer divided": lambda query, key, value, attn_mask: masked(query @ key.T, attn_mask) @ value,
         "plays no part": lambda query, key, value, attn_mask: attend(
             query, key, value, np.ones_like(attn_mask)
@@ -189,6 +202,7 @@ WRONG = {
         "plain sum": lambda grad, weights: weights * (grad - grad.sum(-1, keepdims=True)),
         "factor is missing": lambda grad, weights: grad - (weights * grad).sum(-1, keepdims=True),
         "sign is turned": lambda grad, weights: -gradient(grad, weights),
+        "changed places": lambda grad, weights: gradient(weights, grad),
         "mean is over all rows": lambda grad, weights: weights * (grad - (weights * grad).sum()),
     },
     "longest_row": {
@@ -218,7 +232,15 @@ WRONG = {
             max(peak, block.max()),
             np.exp(block - max(peak, block.max())).sum(),
         ),
-        "wrong way": lambda peak, total, block: (
+        "counted from its own peak": lambda peak, total, block: (
+            max(peak, block.max()),
+            total * np.exp(peak - max(peak, block.max())) + np.exp(block - block.max()).sum(),
+        ),
+        "exp(∞) is NaN": lambda peak, total, block: (
+            max(peak, block.max()),
+            total * np.exp(max(peak, block.max()) - peak) + np.exp(block - max(peak, block.max())).sum(),
+        ),
+        "wrong way: when": lambda peak, total, block: (
             max(peak, block.max()),
             (total * np.exp(max(peak, block.max()) - peak) if total else 0.0)
             + np.exp(block - max(peak, block.max())).sum(),

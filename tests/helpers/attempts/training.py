@@ -140,6 +140,7 @@ WRONG = {
     "num_wanted": {
         "the starts are counted: they": lambda ids, pad: int((ids != pad).sum()),
         "learn to stop": lambda ids, pad: int((ids[:, 2:] != pad).sum()),
+        "what is given is counted": lambda ids, pad: int((ids[:, :-1] != pad).sum()),
         "padding is counted": lambda ids, pad: ids[:, 1:].size,
         "padding and the starts": lambda ids, pad: ids.size,
         "one start is left out": lambda ids, pad: int((ids != pad).sum()) - 1,
@@ -206,7 +207,7 @@ WRONG = {
     },
     "one_epoch": {
         "all those before it; it evaluates in training mode: dropout is still on; the mean of": broken_epoch,
-        "gradients are never cleared": epoch_with("adds"),
+        "gradients are not cleared between steps": epoch_with("adds"),
         "nothing is learned": epoch_with("stays"),
         "one correction for all batches": epoch_with("once"),
         "by the sum of its surprises": epoch_with("sums"),
