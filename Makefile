@@ -72,11 +72,15 @@ COURSE ?= _build/assignments
 
 .PHONY: assignments
 assignments: .venv/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
-	$(FULL)/python teach/kit/course.py $(COURSE) $(if $(SEED),--seed $(SEED))
+	$(FULL)/python teach/kit/course.py "$(COURSE)" $(if $(SEED),--seed $(SEED))
 
 .PHONY: grade
 grade: .venv/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
-	cd $(COURSE) && $(abspath $(FULL))/python -m grader
+	cd "$(COURSE)" && "$(abspath $(FULL))/python" -m grader
+
+.PHONY: feedback
+feedback: .venv/installed ## Write a page of feedback for each submission (COURSE=folder CHAPTER=masks)
+	cd "$(COURSE)" && "$(abspath $(FULL))/nbgrader" generate_feedback $(CHAPTER)
 
 .PHONY: slides
 slides: .venv-site/installed ## Make a deck of slides for each chapter in _build/slides (needs no torch)
@@ -115,10 +119,13 @@ imports: .venv/installed ## Check that floors import downward only
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
 	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --dist loadgroup --ignore tests/site
 
-# Strict: what a cell prints must be what is stored, on one thread, and on two with plain vector instructions.
+# Strict: what a cell prints must be what is stored.
 .PHONY: notebooks
-notebooks: .venv/installed ## Run every notebook as a strict test, two ways
+notebooks: .venv/installed ## Run every notebook as a strict test
 	OMP_NUM_THREADS=1 $(NBVAL)
+
+.PHONY: notebooks-elsewhere
+notebooks-elsewhere: .venv/installed ## Run them as another processor would: two threads, plain vector instructions
 	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ATEN_CPU_CAPABILITY=default $(NBVAL)
 # Three workers for two cores, since each waits for its kernel; the last chapters take longest and start first.
 NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 3 --dist loadfile -q $(LAST_FIRST)

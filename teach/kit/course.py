@@ -22,7 +22,14 @@ def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str]
         folder: where the course is to live.
         secret: what the hidden tests' seeds come from. The course keeps it; a new course draws one.
         chapters: the slugs wanted, all if none is named.
+
+    Raises:
+        ValueError: a chapter is not known, or the folder holds something that is no course.
     """
+    if unknown := set(chapters) - set(slugs()):
+        raise ValueError(f"chapters must be among {', '.join(slugs())}, got {', '.join(sorted(unknown))}")
+    if folder.exists() and any(folder.iterdir()) and not (folder / "nbgrader_config.py").exists():
+        raise ValueError(f"{folder} holds other things: wanted a new folder, an empty one, or a course")
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     kept = folder / "secret.txt"
@@ -63,7 +70,10 @@ def main() -> None:
     parser.add_argument("--seed", help="the secret that the hidden tests' seeds come from")
     parser.add_argument("chapters", nargs="*", help="slugs, all chapters if none is named")
     arguments = parser.parse_args()
-    make_course(arguments.folder, arguments.seed, arguments.chapters)
+    try:
+        make_course(arguments.folder, arguments.seed, arguments.chapters)
+    except ValueError as error:
+        parser.error(str(error))
     print(f"The course is made: {arguments.folder}/release is for students, the rest is for you.")
 
 

@@ -24,3 +24,4 @@ def _title(slug: str) -> str:
 
 if __name__ == "__main__":
     export_quizzes(Path(sys.argv[1]))
+    print(f"The quizzes are written: {sys.argv[1]}")

@@ -127,3 +127,12 @@ def test_a_course_that_is_made_again_keeps_its_secret_and_what_was_handed_in(tmp
     assert handed_in.read_text() == "mine"
     make_course(tmp_path, "another secret", ["scaling"])
     assert read(tmp_path, "source", "scaling") != before
+
+
+def test_a_course_is_not_put_among_other_things(tmp_path):
+    (tmp_path / "README.md").write_text("a book")
+    with pytest.raises(ValueError, match="holds other things"):
+        make_course(tmp_path, "seven", ["masks"])
+    with pytest.raises(ValueError, match=r"chapters must be among .*, got course"):
+        make_course(tmp_path / "new", "seven", ["course"])
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]

@@ -111,6 +111,9 @@ def graded(tmp_path_factory):
     (large / f"{SLUG}.ipynb").write_text("x" * (LARGEST + 1))
     (course / "submitted" / "hal" / SLUG).mkdir(parents=True)
     (course / "submitted" / "ivo" / "scales").mkdir(parents=True)
+    hand_in(course, "jon", {}, lambda notebook: notebook.cells.clear())
+    (course / "submitted" / "kim").mkdir()
+    (course / "submitted" / "kim" / f"{SLUG}.ipynb").write_text("in the wrong place")
     run = subprocess.run(
         [sys.executable, "-m", "grader"], cwd=course, capture_output=True, text=True, check=False
     )
@@ -119,14 +122,15 @@ def graded(tmp_path_factory):
         lines = list(csv.DictReader(file))
     grades = {student: {} for student in ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal"]}
     for line in lines:
-        assert line["assignment"] == SLUG
+        grades.setdefault(line["student"], {})
         grades[line["student"]][line["exercise"].removeprefix("scaling-")] = line
     return course, grades, run
 
 
 def test_every_exercise_of_every_student_has_a_line_with_its_points(graded):
     for lines in graded[1].values():
-        assert {name: line["of"] for name, line in lines.items()} == POINTS
+        if "" not in lines:  # that is a line for an assignment that there is not
+            assert {name: line["of"] for name, line in lines.items()} == POINTS
 
 
 def test_a_right_submission_gets_all_points(graded):
@@ -156,11 +160,13 @@ def test_what_cannot_be_graded_is_reported_in_words_and_the_others_are_graded(gr
     assert lines["gus"] == "scaling.ipynb is larger than 10 MiB"
     assert lines["hal"] == "wanted scaling.ipynb, found nothing"
     assert lines["ivo"] == "the course has no assignment of that name: wanted one of scaling"
+    assert lines["jon"] == "scaling.ipynb is the notebook of another chapter, or of none"
+    assert "submitted/kim/scaling.ipynb: not graded: wanted submitted/<student>/" in run.stdout
+    assert run.stdout.endswith("5 graded, 6 not: see above. Table: grades.csv\n")
     assert run.returncode == 1
-    for student in ("fay", "gus", "hal"):
-        assert {(line["points"], line["message"]) for line in grades[student].values()} == {
-            ("0", "not graded")
-        }
+    for student in ("fay", "gus", "hal", "ivo", "jon"):
+        told = {(line["points"], line["message"]) for line in grades[student].values()}
+        assert told == {("", lines[student])}
     assert "Traceback" not in run.stdout + run.stderr
 
 

@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+import nbformat
 from nbgrader.apps import NbGraderAPI
 
 from grader.export import ExerciseExport
@@ -27,16 +28,28 @@ def main(arguments: list[str] | None = None) -> int:
     api = open_course(Path.cwd())
     found = sorted(path for path in Path("submitted").glob("*/*") if path.is_dir())
     submissions = [path for path in found if not wanted or path.name in wanted]
+    misplaced = _misplaced(Path("submitted"))
+    for path in misplaced:
+        print(f"{path}: not graded: wanted submitted/<student>/<assignment>/<assignment>.ipynb")
     if not submissions:
         print("nothing to grade: wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none")
         return 1
     if not runs_as_nobody():
         print(_SAME_USER)
-    troubles = [trouble for path in submissions if (trouble := grade(api, path))]
+    told = {(path.parent.name, path.name): grade(api, path) for path in submissions}
+    troubles = {submission: trouble for submission, trouble in told.items() if trouble}
     with api.gradebook as gradebook:
-        ExerciseExport().export(gradebook)
-    print("The grades stand in grades.csv.")
-    return int(bool(troubles))
+        ExerciseExport(troubles=troubles).export(gradebook)
+    left = len(troubles) + len(misplaced)
+    print(f"{len(told) - len(troubles)} graded, {left} not{': see above' if left else ''}. Table: grades.csv")
+    return int(bool(left))
+
+
+def _misplaced(submitted: Path) -> list[Path]:
+    """Find files that stand where no submission does, and students' folders without one."""
+    files = [path for pattern in ("*", "*/*") for path in submitted.glob(pattern) if path.is_file()]
+    empty = [path for path in submitted.glob("*") if path.is_dir() and not any(path.iterdir())]
+    return sorted(path for path in files + empty if not path.name.startswith("."))
 
 
 def grade(api: NbGraderAPI, submission: Path) -> str:
@@ -50,11 +63,25 @@ def grade(api: NbGraderAPI, submission: Path) -> str:
         trouble = f"wanted {notebook.name}, found {found}"
     elif notebook.stat().st_size > LARGEST:
         trouble = f"{notebook.name} is larger than {LARGEST // 2**20} MiB"
+    elif _is_another(notebook, Path("source", assignment, notebook.name)):
+        trouble = f"{notebook.name} is the notebook of another chapter, or of none"
     else:
         outcome = api.autograde(assignment, student, force=True, create=True)
         trouble = "" if outcome["success"] else _reason(outcome)
     print(f"{student} · {assignment}: {trouble or _score(api, student, assignment)}", flush=True)
     return trouble
+
+
+def _is_another(notebook: Path, source: Path) -> bool:
+    """Say whether a notebook shares no exercise with the instructor's; a broken one is nbgrader's to name."""
+    try:
+        own, ours = (
+            {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nbformat.read(path, 4).cells}
+            for path in (notebook, source)
+        )
+    except (ValueError, AttributeError):
+        return False
+    return not own & (ours - {None})
 
 
 def _is_entered(api: NbGraderAPI, student: str, assignment: str) -> bool:
