@@ -117,7 +117,9 @@ imports: .venv/installed ## Check that floors import downward only
 
 .PHONY: unit
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
-	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --dist loadgroup --ignore tests/site
+	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(SLOW_FIRST) --ignore tests/site
+# A file stays with one worker, which sets its fixtures up once; the longest files start first.
+SLOW_FIRST = tests/teach tests/museum tests/training tests/exercises tests
 
 # Strict: what a cell prints must be what is stored.
 .PHONY: notebooks

@@ -11,7 +11,6 @@ from assignments import hidden_seed, make_assignment
 from chapters import read_exercises, slugs
 from course import make_course
 
-pytestmark = pytest.mark.xdist_group("assignments")  # one course for all tests
 SECRET = "seventeen"
 
 

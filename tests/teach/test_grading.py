@@ -14,7 +14,6 @@ from course import make_course
 from grader.__main__ import LARGEST
 from grader.judge import TIME_IS_UP, run_referee
 
-pytestmark = pytest.mark.xdist_group("grading")  # one class for all tests
 SLUG = "scaling"
 EXERCISES = {exercise.label.removeprefix("scaling-"): exercise for exercise in read_exercises(SLUG)}
 POINTS = {name: str(exercise.stars) for name, exercise in EXERCISES.items()}
