@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import violations
 
 from glassformer.inspection import ablate_heads, find_attentions
 from glassformer.translator import Translator, locate_translator
@@ -218,12 +218,7 @@ def test_the_loaded_figure_is_open_to_all(loaded, scheme):
     loaded.locator(f"html[data-theme={scheme}]").wait_for(timeout=5000)
     loaded.get_by_label("layer 1, head 1 on").uncheck()
     answer(loaded)
-    violations = (
-        Axe()
-        .run(loaded, context="glass-figure", options={"resultTypes": ["violations"]})
-        .response["violations"]
-    )
-    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in violations] == []
+    assert violations(loaded, "glass-figure") == []
 
 
 def test_nothing_of_the_loaded_figure_sticks_out_on_a_small_telephone(loaded):

@@ -1,12 +1,11 @@
 """What every live figure keeps to: alive at once, at home on a telephone, on paper, and without a script."""
 
-import base64
-import hashlib
 import re
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import violations
+from content_policy import keep_to_strict_policy
 
 SITE = Path(__file__).parents[2] / "_build/html"
 FIGURE = re.compile(r'<glass-figure name="(\w+)"[^>]*--wide: ([\d.]+)rem; --narrow: ([\d.]+)rem')
@@ -33,10 +32,11 @@ def text_of(name):
 
 @every_page
 def test_figures_are_at_home_on_their_page(new_context, served, name):
-    """In one opening, for it is loading and typesetting a page that takes long."""
+    """In one opening, for it is loading a page that takes long; no figure needs its formulas typeset."""
     page = new_context(viewport=WIDE, reduced_motion="reduce").new_page()
     complaints = listen(page)
-    page.route("**/*.html", with_policy(strict_policy(text_of(name))))
+    keep_to_strict_policy(page)
+    page.route("**/mathjax/*", lambda route: route.fulfill(content_type="text/javascript", body=""))
     page.goto(f"{served}/{name}.html")
     assert_all_are_alive(page)
     assert_room_is_kept(page, name, which=0)
@@ -49,12 +49,12 @@ def test_figures_are_at_home_on_their_page(new_context, served, name):
     assert sticking_out(page) == []
     page.set_viewport_size(WIDE)
     touch_everything(page)
-    assert complaints == []  # before axe, which fetches sheets by itself
+    assert complaints == []
     leave_out_what_takes_long(page)
-    assert violations(page) == []
+    assert violations(page, "glass-figure") == []
     page.emulate_media(color_scheme="dark")
     page.locator("html[data-theme=dark]").wait_for()
-    assert violations(page, runOnly=["color-contrast"]) == []
+    assert violations(page, "glass-figure", runOnly=["color-contrast"]) == []
 
 
 def test_without_scripts_tables_stand_for_the_figures(new_context, served):
@@ -64,21 +64,6 @@ def test_without_scripts_tables_stand_for_the_figures(new_context, served):
     page.goto(f"{served}/{name}.html")
     assert page.locator("glass-figure").count() >= 2
     assert_only_tables_are_seen(page)
-
-
-def strict_policy(text):
-    """Scripts of the site's own files and the theme's inline ones by their hashes; no eval, no handlers."""
-    inline = re.findall(r"<script(?![^>]*(?:src=|application/json))[^>]*>(.*?)</script>", text, re.S)
-    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline]
-    return "script-src 'self' " + " ".join(f"'sha256-{digest}'" for digest in digests)
-
-
-def with_policy(policy):
-    def answer(route):
-        response = route.fetch()
-        route.fulfill(response=response, headers=response.headers | {"content-security-policy": policy})
-
-    return answer
 
 
 def listen(page):
@@ -136,10 +121,3 @@ def leave_out_what_takes_long(page):
         "body *:not(glass-figure, glass-figure *)",
         "all => all.forEach((one) => one.querySelector('glass-figure') ?? one.remove())",
     )
-
-
-def violations(page, **rules):
-    """What axe finds in the figures, whose state is not that of the page's first look."""
-    options = {"resultTypes": ["violations"]} | rules
-    found = Axe().run(page, context="glass-figure", options=options).response["violations"]
-    return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]
