@@ -103,6 +103,8 @@ def _number_parts(question: Number) -> list[Element]:
 
 
 def _equal(question: Number, target: Element) -> Element:
+    if question.within == 0:
+        return Q.equal(_given(), target, toleranceMode="exact")
     tolerance = f"{question.within:g}"
     return Q.equal(_given(), target, toleranceMode="absolute", tolerance=f"{tolerance} {tolerance}")
 

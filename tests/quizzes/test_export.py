@@ -12,7 +12,7 @@ from export_quizzes import export_quizzes
 from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 from moodle import write_moodle
 from qti_items import QTI, write_item
-from qti_package import write_package
+from qti_package import write_manifest, write_package, write_test
 
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).with_name("qti.rng")))
 PREFIX = {"q": QTI, "c": "http://www.imsglobal.org/xsd/imscp_v1p1"}
@@ -48,16 +48,6 @@ def test_every_chapter_is_exported_and_every_file_of_it_is_valid(exported):
             assert SCHEMA.validate(document), f"{slug}, {name}: {SCHEMA.error_log.last_error}"
 
 
-def test_the_schema_knows_what_is_wrong():
-    item = write_item(ONE)
-    SCHEMA.assertValid(item)
-    item.append(item.find("q:itemBody", PREFIX))  # the body belongs before the processing
-    assert not SCHEMA.validate(item)
-    unknown = write_item(NUMBER)
-    unknown.find(".//q:equal", PREFIX).set("toleranceMode", "about")
-    assert not SCHEMA.validate(unknown)
-
-
 def test_the_manifest_and_the_test_name_every_file_and_no_other(tmp_path):
     write_package(tmp_path / "sums.zip", "sums", "Sums", ALL)
     files = documents(tmp_path / "sums.zip")
@@ -79,6 +69,114 @@ def test_the_same_questions_make_the_same_bytes_and_nothing_is_left_over(tmp_pat
         digests.add(hashlib.sha256((tmp_path / "sums.zip").read_bytes()).hexdigest())
     assert len(digests) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["sums.zip"]
+
+
+# ---- What is valid ----
+
+
+TEST = write_test("sums", "Sums", ALL)
+MANIFEST = write_manifest("sums", ALL)
+TWICE = '<match><variable identifier="SCORE"/><variable identifier="SCORE"/></match>'
+EARLY = '<modalFeedback outcomeIdentifier="FEEDBACK" identifier="A" showHide="show">Early.</modalFeedback>'
+
+
+@pytest.mark.parametrize(
+    ("document", "piece", "fault"),
+    [
+        (write_item(ONE), ' timeDependent="false"', ""),
+        (write_item(ONE), 'adaptive="false"', 'adaptive="no"'),
+        (write_item(ONE), 'cardinality="single"', 'cardinality="one"'),
+        (write_item(ONE), 'baseType="identifier"', 'baseType="name"'),
+        (write_item(ONE), '<value>B</value>', ""),
+        (write_item(ONE), '<value>B</value>', "<value>B</value><value>C</value>"),
+        (write_item(ONE), 'maxChoices="1"', 'maxChoices="-1"'),
+        (write_item(ONE), 'maxChoices="1"', 'maxChoices="2147483648"'),
+        (write_item(ONE), 'simpleChoice identifier="A"', 'simpleChoice identifier="1"'),
+        (write_item(ONE), 'simpleChoice identifier="A"', "simpleChoice"),
+        (write_item(ONE), "</choiceInteraction>", "<prompt>Late.</prompt></choiceInteraction>"),
+        (write_item(ONE), "<itemBody>", f"{EARLY}<itemBody>"),
+        (write_item(ONE), "<itemBody>", "<itemBody>Bare words."),
+        (write_item(ONE), "<itemBody>", "<itemBody><code>1</code>"),
+        (write_item(ONE), ' showHide="show"', ""),
+        (write_item(ONE), ' outcomeIdentifier="FEEDBACK"', ""),
+        (write_item(ONE), '<correct identifier="RESPONSE"/>', ""),
+        (write_item(ONE), '<variable identifier="RESPONSE"/>', '<testVariables variableIdentifier="SCORE"/>'),
+        (write_item(NUMBER), 'toleranceMode="absolute"', 'toleranceMode="about"'),
+        (write_item(NUMBER), 'tolerance="0.01 0.01"', 'tolerance="0 0"'),
+        (write_item(NUMBER), 'tolerance="0.01 0.01"', ""),
+        (write_item(NUMBER), "<value>0.5</value>", "<value>half</value>"),
+        (write_item(NUMBER), "<p>1/2?</p>", '<prompt>1/2?</prompt>'),
+        (write_item(NUMBER), "<responseElse>", "<responseElse/><responseElse>"),
+        (TEST, ' visible="true"', ""),
+        (TEST, ' navigationMode="nonlinear"', ""),
+        (TEST, 'submissionMode="individual"', 'submissionMode="one by one"'),
+        (TEST, '<testVariables variableIdentifier="SCORE"/>', TWICE),
+        (TEST, ' href="items/sums-one.xml"', ""),
+        (MANIFEST, "<organizations/>", ""),
+        (MANIFEST, "QTIv2.1 Package", "QTI"),
+        (MANIFEST, 'identifier="sums-one"', 'identifier="1"'),
+        (MANIFEST, 'type="imsqti_item_xmlv2p1"', 'type="item"'),
+        (MANIFEST, '<file href="items/sums-one.xml"/>', "<file/>"),
+    ],
+)  # fmt: skip
+def test_the_schema_refuses_a_file_with_one_fault(document, piece, fault):
+    text = etree.tostring(document, encoding="unicode")
+    assert piece in text
+    SCHEMA.assertValid(etree.fromstring(text))
+    assert not SCHEMA.validate(etree.fromstring(text.replace(piece, fault, 1)))
+
+
+def faults_of_names(item):
+    """Names that nothing declares, that nothing uses, or that two things bear: what no grammar sees."""
+
+    def names(path):
+        return item.xpath(path, namespaces=PREFIX)
+
+    responses = names("q:responseDeclaration/@identifier")
+    outcomes = names("q:outcomeDeclaration/@identifier")
+    choices = names("//q:simpleChoice/@identifier")
+    feedbacks = names("q:modalFeedback/@identifier")
+    asked = names("//@responseIdentifier | //q:variable/@identifier | //q:correct/@identifier")
+    told = names("//@outcomeIdentifier | //q:setOutcomeValue/@identifier")
+    shown = choices or names("//q:setOutcomeValue[@identifier='FEEDBACK']/q:baseValue/text()")
+    for used, declared in ((asked, responses), (told, outcomes), (shown, feedbacks)):
+        yield from {*used} ^ {*declared}
+    if choices:
+        yield from {*names("//q:correctResponse/q:value/text()")} - {*choices}
+    for together in ([*responses, *outcomes], choices, feedbacks):
+        yield from {name for name in together if together.count(name) > 1}
+
+
+def test_every_name_in_an_item_is_declared_and_used_and_borne_by_one(exported):
+    for slug in slugs():
+        files = documents(exported / f"{slug}.zip")
+        for name, document in files.items():
+            if name.startswith("items/"):
+                assert not [*faults_of_names(document)], f"{slug}, {name}"
+        for name in ("test.xml", "imsmanifest.xml"):
+            borne = files[name].xpath(
+                "//c:*/@identifier | //*[@title or @href]/@identifier", namespaces=PREFIX
+            )
+            borne += files[name].xpath("//q:testPart/@identifier", namespaces=PREFIX)
+            assert len({*borne}) == len(borne) > 1, f"{slug}, {name}"
+
+
+@pytest.mark.parametrize(
+    ("question", "piece", "fault"),
+    [
+        (ONE, 'responseIdentifier="RESPONSE"', 'responseIdentifier="ANSWER"'),
+        (ONE, 'outcomeIdentifier="FEEDBACK"', 'outcomeIdentifier="SAID"'),
+        (ONE, 'simpleChoice identifier="A"', 'simpleChoice identifier="B"'),
+        (SEVERAL, "<value>C</value>", "<value>D</value>"),
+        (NUMBER, '<correct identifier="RESPONSE"/>', '<correct identifier="SCORE"/>'),
+        (NUMBER, ">WRONG</baseValue>", ">FALSE</baseValue>"),
+    ],
+)
+def test_a_name_that_nothing_declares_is_found(question, piece, fault):
+    text = etree.tostring(write_item(question), encoding="unicode")
+    assert piece in text
+    assert not [*faults_of_names(etree.fromstring(text))]
+    assert [*faults_of_names(etree.fromstring(text.replace(piece, fault, 1)))]
 
 
 # ---- Judged as by a platform ----
