@@ -1,0 +1,35 @@
+"""Hidden code cells that follow each other are opened at one place."""
+
+from docutils import nodes
+from docutils.utils import new_document
+
+from hidden_code import HiddenCode
+
+
+def cell(code, output=None, hide_mode="input"):
+    parts = [nodes.container("", nodes.literal_block(code, code))]
+    parts += [nodes.container("", nodes.paragraph(output, output))] if output else []
+    return nodes.container("", *parts, hide_mode=hide_mode)
+
+
+def merged(*children):
+    document = new_document("page")
+    document.extend(children)
+    HiddenCode(document).apply()
+    return [[part.astext().split() for part in child] for child in document]
+
+
+def test_cells_that_show_nothing_take_in_the_next_one_with_what_it_shows():
+    assert merged(cell("a"), cell("b"), cell("c", "shown"), cell("d")) == [
+        [["a", "b", "c"], ["shown"]],
+        [["d"]],
+    ]
+
+
+def test_what_stands_between_keeps_them_apart():
+    between = nodes.paragraph("", "", nodes.Text("text"))
+    assert merged(cell("a"), between, cell("b")) == [[["a"]], [["text"]], [["b"]]]
+
+
+def test_code_that_is_seen_stays_apart():
+    assert merged(cell("a"), cell("b", hide_mode=None), cell("c")) == [[["a"]], [["b"]], [["c"]]]
