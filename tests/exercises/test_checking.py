@@ -1,8 +1,13 @@
+import contextlib
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
 
-from glassformer.exercises import judge, list_checks
+from glassformer.exercises import judge, list_checks, patience
 from glassformer.exercises.checking import check
 from glassformer.exercises.judging import Hint, compare
 from glassformer.exercises.slips import Slip
@@ -46,6 +51,30 @@ def without_return(x):
 def test_an_attempt_not_begun_is_greeted(attempt, capsys):
     check_doubled(attempt)
     assert capsys.readouterr().out.startswith("◦ doubled: nothing to check yet")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system cannot interrupt a function")
+@pytest.mark.parametrize("caught", [(), Exception])
+def test_a_function_that_never_comes_back_is_interrupted(monkeypatch, caught):
+    def endless(x):
+        while True:
+            with contextlib.suppress(caught):
+                time.sleep(0.01)
+
+    monkeypatch.setattr(patience, "LONGEST", 0.1)
+    handler = signal.getsignal(signal.SIGALRM)
+    verdict = check_doubled.judge(endless)
+    assert str(verdict.slip) == (
+        'your function had not come back after 0.1 seconds: does every loop in it end? (see "Doubling")'
+    )
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    time.sleep(0.15)  # nothing rings any more
+
+
+def test_in_a_thread_a_function_is_waited_for():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(check_doubled.judge, lambda x: 2 * x).result().state == "right"
 
 
 def test_a_right_attempt_is_praised(capsys):

@@ -40,7 +40,7 @@ class Check:
     """The check of an exercise: call it with an attempt to be told, or ask it for a `Verdict`.
 
     An attempt that is ``...``, or a function with nothing in it, is not begun: nothing is raised. A function
-    is watched while it is judged: that it runs, and that it leaves its arguments alone.
+    is watched while it is judged: that it runs and comes back, and that it leaves its arguments alone.
 
     Attributes:
         name: of what the learner defines.

@@ -1,4 +1,4 @@
-"""A learner's function is watched: whether it runs, returns something, and leaves its arguments alone."""
+"""A learner's function is watched: whether it runs, comes back, and leaves its arguments alone."""
 
 import dis
 import functools
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.exercises.patience import patience
 from glassformer.exercises.slips import NotBegunError, Slip, Stopped
 
 Retell = Callable[[Any], Any]
@@ -32,12 +33,13 @@ def watched(attempt: Callable[..., Any], retell: Retell) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         args = tuple(map(retell, args))
         before = [_copied(arg) for arg in args]
-        try:
-            answer = attempt(*args)
-        except NotImplementedError:
-            raise NotBegunError from None
-        except (Exception, SystemExit) as error:
-            raise Stopped(f"your function stopped with {_tell(error)}") from error
+        with patience():
+            try:
+                answer = attempt(*args)
+            except NotImplementedError:
+                raise NotBegunError from None
+            except (Exception, SystemExit) as error:
+                raise Stopped(f"your function stopped with {_tell(error)}") from error
         if answer is ... or (answer is None and is_unwritten(attempt)):
             raise NotBegunError
         if answer is None:
