@@ -3,13 +3,19 @@
 A script gives each slide a title, an id, a few words, and notes for the speaker. Fences name what the chapter
 shows, see `slide_parts`. The first slide has no title of its own, but the chapter's.
 
-    ## Who sees whom? {#masks-edit .predict}
+    ## Who sees whom? {#masks-edit .answer minutes=3}
 
     How many outputs move?
 
+    +++
+
+    **None.**
+
     :::{notes}
-    Two minutes alone, one minute with a neighbour.
+    Ask, wait, and press space.
     :::
+
+What stands after a line ``+++`` is seen when the speaker presses the key.
 """
 
 import re
@@ -21,6 +27,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.colon_fence import colon_fence_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.myst_blocks import myst_block_plugin
 
 SCRIPTS = Path(__file__).parents[1] / "slides"
 KINDS = {  # what a slide is for, as its readers are told
@@ -35,10 +42,14 @@ KINDS = {  # what a slide is for, as its readers are told
     "take-away": "Take away",
 }
 LAYOUTS = {"beside"}  # the first part stands on the left, the others on the right
+BREAK = "myst_block_break"  # the type of the token of a line +++
 MARKDOWN = MarkdownIt("commonmark", {"typographer": True})
-MARKDOWN.enable(["table", "strikethrough", "smartquotes"]).use(dollarmath_plugin).use(colon_fence_plugin)
+MARKDOWN.enable(["table", "strikethrough", "smartquotes"])
+MARKDOWN.use(dollarmath_plugin).use(colon_fence_plugin).use(myst_block_plugin)
 MARKDOWN.add_render_rule("math_inline", lambda _, tokens, at, *__: _math(tokens[at].content))
-_HEADING = re.compile(r"^##? *(?P<title>.*?) *\{#(?P<id>[\w-]+)(?P<kinds>(?: \.[\w-]+)*)\}$")
+_HEADING = re.compile(
+    r"^##? *(?P<title>.*?) *\{#(?P<id>[\w-]+)(?P<kinds>(?: \.[\w-]+)*) minutes=(?P<minutes>\d+)\}$"
+)
 
 
 def _math(formula: str) -> str:
@@ -56,6 +67,7 @@ class Slide:
     id: str
     title: str
     kinds: tuple[str, ...]
+    minutes: int
     text: str
 
     @property
@@ -68,6 +80,11 @@ class Slide:
         """What the speaker reads, in Markdown."""
         notes = [token.content for token in self.tokens if token.type == "colon_fence"]
         return "\n".join(notes).strip()
+
+    @property
+    def presses(self) -> int:
+        """How often the speaker presses the key until all of it is seen."""
+        return sum(token.type == BREAK for token in self.tokens)
 
 
 def slug_of(script: Path) -> str:
@@ -84,7 +101,7 @@ def read_slides(script: Path) -> list[Slide]:
     """Read the slides of a script.
 
     Raises:
-        SlideError: a slide has no id, no notes, or is of a kind that does not exist.
+        SlideError: a slide has no id, no minutes, no notes, or is of a kind that does not exist.
     """
     parts = re.split(r"^(?=##? ?)", script.read_text(encoding="utf-8"), flags=re.M)
     return [_read_slide(part, script.name) for part in parts if part.strip()]
@@ -93,11 +110,13 @@ def read_slides(script: Path) -> list[Slide]:
 def _read_slide(part: str, name: str) -> Slide:
     first, _, text = part.partition("\n")
     if (head := _HEADING.match(first)) is None:
-        raise SlideError(f"{name}: a title must end in an id such as {{#masks-edit}}, got {first!r}")
+        raise SlideError(
+            f"{name}: a title must end in an id and minutes, {{#masks-edit minutes=3}}, got {first!r}"
+        )
     kinds = tuple(head["kinds"].replace(".", " ").split())
     if unknown := set(kinds) - KINDS.keys() - LAYOUTS:
         raise SlideError(f"{name}: slide {head['id']!r} is of an unknown kind, {', '.join(sorted(unknown))}")
-    slide = Slide(head["id"], head["title"], kinds, text.strip())
+    slide = Slide(head["id"], head["title"], kinds, int(head["minutes"]), text.strip())
     boxes = {token.info for token in slide.tokens if token.type == "colon_fence"}
     if unknown := boxes - {"{notes}"}:
         raise SlideError(f"{name}: slide {slide.id!r} has an unknown box, {', '.join(sorted(unknown))}")

@@ -8,8 +8,9 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
+from itertools import accumulate, groupby
 from pathlib import Path
 from string import Template
 
@@ -19,7 +20,17 @@ from pygments.formatters import HtmlFormatter
 
 from glassformer.widgets.live import STATIC, files_of
 from slide_parts import Chapter, show
-from slide_scripts import KINDS, MARKDOWN, SCRIPTS, Slide, list_scripts, read_slides, slug_of
+from slide_scripts import (
+    BREAK,
+    KINDS,
+    MARKDOWN,
+    SCRIPTS,
+    Slide,
+    SlideError,
+    list_scripts,
+    read_slides,
+    slug_of,
+)
 
 ROOT = Path(__file__).parents[2]
 _FIGURE = re.compile(r'<glass-figure name="(\w+)"')
@@ -27,7 +38,8 @@ _FIGURE = re.compile(r'<glass-figure name="(\w+)"')
 
 def write_deck(chapter: Chapter, slides: Sequence[Slide]) -> str:
     """Write the page of a deck."""
-    body = "\n".join(_section(chapter, slide) for slide in slides)
+    ends = accumulate(slide.minutes for slide in slides)
+    body = "\n".join(_section(chapter, slide, end) for slide, end in zip(slides, ends, strict=True))
     files = dict.fromkeys(file for name in _FIGURE.findall(body) for file in files_of(name))
     sheets = [f'<link rel="stylesheet" href="static/{file}">' for file in files if file.endswith(".css")]
     scripts = [f'<script src="static/{file}"></script>' for file in files if file.endswith(".js")]
@@ -45,7 +57,7 @@ def write_index(decks: Sequence[tuple[Chapter, Sequence[Slide]]]) -> str:
     """Write the page that lists all decks."""
     rows = [
         f'<li value="{chapter.number}"><a href="{chapter.slug}.html">{escape(chapter.title)}</a> '
-        f"<span>{len(slides)} slides</span></li>"
+        f"<span>{len(slides)} slides, {sum(slide.minutes for slide in slides)} minutes</span></li>"
         for chapter, slides in decks
     ]
     return _fill("index.html", rows="\n".join(rows))
@@ -66,16 +78,23 @@ def _fill(template: str, **parts: object) -> str:
     return Template((SCRIPTS / template).read_text(encoding="utf-8")).substitute(parts)
 
 
-def _section(chapter: Chapter, slide: Slide) -> str:
-    parts = list(_parts(chapter, slide))
+def _section(chapter: Chapter, slide: Slide, end: int) -> str:
+    first, *others = _steps(chapter, slide)
+    later = [f'<div class="later fragment">{"".join(parts)}</div>' for parts in others]
     if "beside" in slide.kinds:
-        parts = [f"<div>{parts[0]}</div><div>{''.join(parts[1:])}</div>"]
+        body = f"<div>{first[0]}</div><div>{''.join(first[1:] + later)}</div>"
+    else:
+        body = "".join(first + later)
     classes = " ".join(slide.kinds) if slide.title else "opening"
     return (
         f'<section id="{slide.id}" class="{classes}"><div class="slide">{_header(chapter, slide)}'
-        f'<div class="body">{"".join(parts)}</div></div>'
-        f'<aside class="notes">{MARKDOWN.render(slide.notes)}</aside></section>'
+        f'<div class="body">{body}</div></div>'
+        f'<aside class="notes">{MARKDOWN.render(slide.notes)}{_time(slide.minutes, end)}</aside></section>'
     )
+
+
+def _time(minutes: int, end: int) -> str:
+    return f"<p>{minutes} minute{'s' * (minutes > 1)}, until minute {end}.</p>"
 
 
 def _header(chapter: Chapter, slide: Slide) -> str:
@@ -86,20 +105,23 @@ def _header(chapter: Chapter, slide: Slide) -> str:
     return f"<header>{purposes}<h2>{MARKDOWN.renderInline(slide.title)}</h2></header>"
 
 
-def _parts(chapter: Chapter, slide: Slide) -> Iterator[str]:
-    """Write the runs of text, and between them what comes from the chapter."""
-    run: list[Token] = []
-    for token in slide.tokens:
-        if token.type not in ("fence", "colon_fence"):
-            run.append(token)
-            continue
-        if run:
-            yield _text(run)
-        run = []
-        if token.type == "fence":
-            yield show(chapter, token.info, token.content)
-    if run:
-        yield _text(run)
+def _steps(chapter: Chapter, slide: Slide) -> list[list[str]]:
+    """Write the parts that are seen at first, and those that each press of the key adds."""
+    steps: list[list[str]] = [[]]
+    for kind, tokens in groupby(slide.tokens, _kind):
+        if kind == BREAK:
+            steps.append([])
+        elif kind == "fence":
+            steps[-1] += [show(chapter, token.info, token.content) for token in tokens]
+        elif kind == "text":
+            steps[-1].append(_text(list(tokens)))
+    if not all(steps[1:]):
+        raise SlideError(f"slide {slide.id!r} of {chapter.slug} has a line +++ with nothing after it")
+    return steps
+
+
+def _kind(token: Token) -> str:
+    return token.type if token.type in ("fence", "colon_fence", BREAK) else "text"
 
 
 def _text(tokens: Sequence[Token]) -> str:

@@ -31,6 +31,7 @@
     slideNumber: "c/t",
     controls: false,
     pdfMaxPagesPerSlide: 1,
+    pdfSeparateFragments: false,
     // In a figure, keys belong to the figure.
     keyboardCondition: () => !document.activeElement?.closest("glass-figure"),
     plugins: [RevealNotes],

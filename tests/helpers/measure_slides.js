@@ -1,4 +1,4 @@
-// Walks through a deck and returns for each slide what is wrong with it.
+// Walks through a deck, key by key, and returns for each slide what is wrong with it.
 async () => {
   const SMALLEST = { text: 20, figure: 11.9 };
   const FEWEST_WORDS = 15;
@@ -88,11 +88,31 @@ async () => {
     return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
   }
 
+  /** Where everything stands that a slide shows now. */
+  const places = (slide) =>
+    [...slide.querySelectorAll("header, .part:not(glass-figure *)")].filter(visible).map((part) => [part, part.getBoundingClientRect()]);
+
+  /** Presses the key until all of a slide is seen. */
+  function* uncover(slide) {
+    const steps = [...slide.querySelectorAll(".fragment")];
+    for (const [place, step] of steps.entries()) {
+      if (steps.slice(place).some((later) => [...later.children].some(visible))) yield "an answer is seen before its key";
+      const before = places(slide);
+      deck.next();
+      if (![...step.children].every(visible)) yield "an answer is not seen after its key";
+      for (const [part, old] of before) {
+        const now = part.getBoundingClientRect();
+        if (["x", "y", "width", "height"].some((side) => Math.abs(now[side] - old[side]) > 0.5)) yield `${part.className || "header"} moves`;
+      }
+    }
+    if (deck.getCurrentSlide() !== slide) yield "a key went on to the next slide";
+  }
+
   const slides = [];
   for (const [place, slide] of deck.getSlides().entries()) {
     deck.slide(place);
     await new Promise(requestAnimationFrame);
-    slides.push({ id: slide.id, faults: faults(slide) });
+    slides.push({ id: slide.id, faults: [...uncover(slide), ...faults(slide)] });
   }
   return slides;
 }

@@ -72,6 +72,34 @@ def test_keys_belong_to_a_figure_until_escape_gives_them_back(projector, folder)
     assert projector.evaluate("[deck.getCurrentSlide().id, deck.isOverview()]") == ["masks-join", False]
 
 
+def test_the_key_shows_the_answer_then_goes_on_and_back_again(projector, folder):
+    projector.goto(f"{(folder / 'masks.html').as_uri()}#/masks-by-hand")
+    projector.reload()
+    projector.wait_for_function("globalThis.deck?.isReady()")
+    answer = projector.locator("#masks-by-hand.present .later pre")
+    seen = [("masks-by-hand", answer.is_visible())]
+    for key in ("Space", "Space", "ArrowLeft", "ArrowLeft"):
+        projector.keyboard.press(key)
+        seen.append((projector.evaluate("deck.getCurrentSlide().id"), answer.is_visible()))
+    assert seen == [
+        ("masks-by-hand", False),
+        ("masks-by-hand", True),
+        ("masks-formula", False),
+        ("masks-by-hand", True),
+        ("masks-by-hand", False),
+    ]
+
+
+def test_without_scripts_every_slide_and_every_answer_is_seen(browser, folder):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((folder / "masks.html").as_uri())
+    parts = page.locator(".part:not(:has(template))").all()
+    seen = [part.is_visible() for part in parts]
+    page.close()
+    assert len(seen) > len(read_slides(SCRIPT))
+    assert all(seen)
+
+
 def test_a_printed_deck_has_a_page_for_each_slide_with_its_formulas_and_figures(projector, folder):
     print_deck(projector, folder / "masks.html", folder / "masks.pdf")
     pages = {}
@@ -80,4 +108,5 @@ def test_a_printed_deck_has_a_page_for_each_slide_with_its_formulas_and_figures(
         assert slide.title.split(" ")[0].strip("“”") in pages[slide.id]
     assert "softmax" in pages["masks-formula"]
     assert "compare" in pages["masks-live"]
+    assert "handed over" in pages["masks-by-hand"]  # it waits for the key on the screen
     assert "handed over" not in pages["masks-live"]  # in the figure's table, for where no script runs

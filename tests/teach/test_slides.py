@@ -10,7 +10,7 @@ import yaml
 
 import slide_parts
 import slides
-from chapters import read_chapter, slugs, tags
+from chapters import read_chapter, read_exercises, slugs, tags
 from slide_parts import Chapter, show
 from slide_scripts import KINDS, LAYOUTS, SlideError, list_scripts, read_slides, slug_of
 
@@ -58,6 +58,76 @@ def test_notes_say_what_to_say_in_a_few_sentences(path):
     assert {id: count for id, count in sentences.items() if not 2 <= count <= 8} == {}
 
 
+@pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
+def test_what_a_class_computes_or_votes_on_waits_for_the_key_and_the_notes_say_when(path):
+    slides = read_slides(path)
+    work = [slide for slide in slides if {"by-hand", "folklore"} & set(slide.kinds)]
+    assert [slide.id for slide in work if not slide.presses] == []
+    told = {slide.id: len(re.findall(r"press\s+space", slide.notes, re.IGNORECASE)) for slide in slides}
+    assert told == {slide.id: slide.presses for slide in slides}
+
+
+@pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
+def test_a_deck_fills_a_lesson_and_gives_its_exercise_the_minutes_that_it_takes(path):
+    slides = read_slides(path)
+    assert 40 <= sum(slide.minutes for slide in slides) <= 60
+    assert all(1 <= slide.minutes <= 10 for slide in slides)
+    minutes = {exercise.label: exercise.minutes for exercise in read_exercises(slug_of(path))}
+    exercise = next(slide for slide in slides if "exercise" in slide.kinds)
+    (label,) = [token.info.split()[1] for token in exercise.tokens if token.type == "fence"]
+    assert exercise.minutes == minutes[label]
+
+
+def test_notes_end_in_the_minutes_of_the_slide_and_of_all_until_then(masks, script):
+    text = "".join(
+        f"## Title {minutes} {{#masks-{minutes} minutes={minutes}}}\n\n:::{{notes}}\nSay it.\n:::\n\n"
+        for minutes in (1, 7)
+    )
+    deck = slides.write_deck(masks, read_slides(script(text)))
+    assert re.findall(r"<p>([^<]+)</p></aside>", deck) == [
+        "1 minute, until minute 1.",
+        "7 minutes, until minute 8.",
+    ]
+    assert "<span>2 slides, 8 minutes</span>" in slides.write_index([(masks, read_slides(script(text)))])
+
+
+def test_what_stands_after_a_line_of_three_plus_signs_waits_for_the_key(masks, script):
+    text = f"""## A title {{#masks-a .beside minutes=3}}
+
+Left.
+
++++
+
+Second.
+
+```{{output}} {CELL}
+```
+
++++
+
+Third.
+
+:::{{notes}}
+Say it.
+:::
+"""
+    deck = slides.write_deck(masks, read_slides(script(text)))
+    first, second, third = deck.split('<div class="later fragment">')
+    assert "Left." in first
+    assert "Second." in second
+    assert "handed over" in second
+    assert "Third." in third
+    assert third.index("Third.") < third.index("Say it.")
+
+
+def test_a_key_that_shows_nothing_is_refused(masks, script):
+    text = "## A title {#masks-a minutes=3}\n\nWords.\n\n+++\n\n:::{notes}\nSay it.\n:::\n"
+    with pytest.raises(
+        SlideError, match=re.escape("'masks-a' of masks has a line +++ with nothing after it")
+    ):
+        slides.write_deck(masks, read_slides(script(text)))
+
+
 def test_what_is_shown_is_what_the_chapter_stored(masks, monkeypatch):
     changed = nbformat.from_dict(read_chapter("masks"))
     cell = next(cell for cell in changed.cells if cell.id == CELL)
@@ -96,10 +166,17 @@ def test_no_slide_shows_a_solution(masks):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("## A title\n\nWords.\n", "a title must end in an id such as {#masks-edit}, got '## A title'"),
-        ("## A title {#masks-a .loud}\n", "slide 'masks-a' is of an unknown kind, loud"),
-        ("## A title {#masks-a}\n\nWords.\n", "slide 'masks-a' must have notes"),
-        ("## A title {#masks-a}\n\n:::{note}\nWords.\n:::\n", "slide 'masks-a' has an unknown box, {note}"),
+        (
+            "## A title\n\nWords.\n",
+            "a title must end in an id and minutes, {#masks-edit minutes=3}, got '## A title'",
+        ),
+        ("## A title {#masks-a}\n", "got '## A title {#masks-a}'"),
+        ("## A title {#masks-a .loud minutes=3}\n", "slide 'masks-a' is of an unknown kind, loud"),
+        ("## A title {#masks-a minutes=3}\n\nWords.\n", "slide 'masks-a' must have notes"),
+        (
+            "## A title {#masks-a minutes=3}\n\n:::{note}\nWords.\n:::\n",
+            "slide 'masks-a' has an unknown box, {note}",
+        ),
     ],
 )
 def test_a_script_that_is_not_well_written_is_refused(script, text, message):
@@ -108,7 +185,9 @@ def test_a_script_that_is_not_well_written_is_refused(script, text, message):
 
 
 def test_a_deck_that_fails_leaves_the_last_ones_in_place(script, tmp_path, monkeypatch):
-    gone = script("## A title {#masks-a}\n\n```{output} 00000000\n```\n\n:::{notes}\nSay it.\n:::\n")
+    gone = script(
+        "## A title {#masks-a minutes=3}\n\n```{output} 00000000\n```\n\n:::{notes}\nSay it.\n:::\n"
+    )
     monkeypatch.setattr(slides, "list_scripts", lambda: [gone])
     (tmp_path / "made").mkdir()
     (tmp_path / "made/masks.html").write_text("the last one")
@@ -124,6 +203,14 @@ def test_the_page_for_teachers_names_every_kind_and_fence_and_its_example_can_be
     (example,) = re.findall(r"^````markdown\n(.*?)^````$", page, re.MULTILINE | re.DOTALL)
     deck = slides.write_deck(masks, read_slides(script(example)))
     assert deck.count("<img") == deck.count("<section") == 1
+
+
+def test_the_page_for_teachers_tells_how_many_slides_and_minutes_a_deck_has():
+    page = (ROOT / "teach/slides.md").read_text(encoding="utf-8")
+    decks = [read_slides(path) for path in list_scripts()]
+    counts = sorted(len(deck) for deck in decks)
+    minutes = sorted(sum(slide.minutes for slide in deck) for deck in decks)
+    assert f"{counts[0]} to {counts[-1]} slides make {minutes[0]} to {minutes[-1]} minutes" in page
 
 
 def test_formulas_have_the_letters_and_colours_of_the_book(masks):
