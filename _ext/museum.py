@@ -36,9 +36,8 @@ def _written(number: float | None, kind: str) -> str:
     assert number is not None
     if kind == "%":
         return f"{100 * number:.1f} %"
-    if number == int(number) and abs(number) >= 100:
-        return f"{int(number):,}"
-    return f"{number:.3g}".replace("-", "−")
+    written = f"{int(number):,}" if number == int(number) else f"{number:.3g}"
+    return written.replace("-", "−")
 
 
 def apart(healthy: Numbers, patched: Numbers, seed_by_seed: bool = False) -> bool:

@@ -28,6 +28,7 @@ def symptoms(folder, **patched):
         ([0.12345, 0.12349], "", "0.123"),
         ([51200, 51200], "", "51,200"),
         ([-1.5, 2.0], "", "−1.5 to 2"),
+        ([-1200.0, 7.0], "", "−1,200 to 7"),
         ([0.5, None], "", "not finite"),
     ],
 )
@@ -41,6 +42,7 @@ def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
         ([1, 3], [4, 5], True),
         ([1, 3], [-1, 0], True),
         ([1, 3], [3, 5], False),
+        ([1, 3], [0, 1], False),
         ([1, 3], [0, 5], False),
         ([1, 3], [None, 5], True),
         ([None, 3], [None, 5], False),
@@ -69,6 +71,15 @@ def test_the_first_measure_that_changes_is_told(tmp_path):
     assert told.headline(bug) == "right ones: 90.0 to 100.0 % → 10.0 to 30.0 %"
     told, bug = symptoms(tmp_path, loss=[1, 2, 3], right=[0.1, 0.95, 0.3])
     assert told.headline(bug) == "loss a token: 0.25 to 0.75 → 1 to 3"
+
+
+def test_where_training_was_left_alone_a_small_change_of_every_seed_is_told(tmp_path, monkeypatch):
+    monkeypatch.setitem(HEALTHY, "unseen_loss", [1.0, 2.0, 3.0])
+    right = [0.91, 1.01, 0.96]
+    told, bug = symptoms(tmp_path, unseen_loss=[1.0, 2.0, 3.0], loss=[0.25, 0.5, 0.75], right=right)
+    assert told.headline(bug) == "right ones: 90.0 to 100.0 % → 91.0 to 101.0 %"
+    told, bug = symptoms(tmp_path, unseen_loss=[1.5, 2.0, 3.0], loss=[0.25, 0.5, 0.75], right=right)
+    assert told.headline(bug) == "nothing that would show in these numbers"
 
 
 def test_a_bug_that_changes_nothing_says_so(tmp_path):
