@@ -6,35 +6,87 @@
 
   /** Map each vector of x: Wx + b. The rows of the weight stand one behind the other. */
   function linear(x, { weight, bias }) {
-    const outputs = bias.length;
-    const inputs = weight.length / outputs;
-    const mapped = new Float32Array((x.length / inputs) * outputs);
-    const last = outputs - 1;
-    // Four sums at a time keep the processor busy. At the end, the last row may be computed more than once.
-    for (let one = 0; one < outputs; one += 4) {
+    const inputs = weight.length / bias.length;
+    const count = x.length / inputs;
+    const vectors = cut(x, count);
+    const mapped = new Float32Array(count * bias.length);
+    const results = cut(mapped, count);
+    for (let i = 0; i + 1 < count; i += 2) {
+      mapTwo(vectors[i], vectors[i + 1], weight, bias, results[i], results[i + 1]);
+    }
+    if (count % 2) mapOne(vectors[count - 1], weight, bias, results[count - 1]);
+    return mapped;
+  }
+
+  function cut(x, count) {
+    const width = x.length / count;
+    return Array.from({ length: count }, (_, i) => x.subarray(i * width, (i + 1) * width));
+  }
+
+  // Four sums at a time keep the processor busy. At the end, the last row may be computed more than once.
+  function mapOne(x, weight, bias, mapped) {
+    const inputs = x.length;
+    const last = bias.length - 1;
+    for (let one = 0; one <= last; one += 4) {
       const two = Math.min(one + 1, last);
       const three = Math.min(one + 2, last);
       const four = Math.min(one + 3, last);
       const [row1, row2, row3, row4] = [one * inputs, two * inputs, three * inputs, four * inputs];
-      for (let from = 0, to = 0; from < x.length; from += inputs, to += outputs) {
-        let sum1 = bias[one];
-        let sum2 = bias[two];
-        let sum3 = bias[three];
-        let sum4 = bias[four];
-        for (let i = 0; i < inputs; i++) {
-          const number = x[from + i];
-          sum1 += weight[row1 + i] * number;
-          sum2 += weight[row2 + i] * number;
-          sum3 += weight[row3 + i] * number;
-          sum4 += weight[row4 + i] * number;
-        }
-        mapped[to + one] = sum1;
-        mapped[to + two] = sum2;
-        mapped[to + three] = sum3;
-        mapped[to + four] = sum4;
+      let sum1 = bias[one];
+      let sum2 = bias[two];
+      let sum3 = bias[three];
+      let sum4 = bias[four];
+      for (let i = 0; i < inputs; i++) {
+        const number = x[i];
+        sum1 += weight[row1 + i] * number;
+        sum2 += weight[row2 + i] * number;
+        sum3 += weight[row3 + i] * number;
+        sum4 += weight[row4 + i] * number;
       }
+      mapped[one] = sum1;
+      mapped[two] = sum2;
+      mapped[three] = sum3;
+      mapped[four] = sum4;
     }
-    return mapped;
+  }
+
+  // Two vectors share each number of the weight, which takes longer to fetch than to multiply.
+  function mapTwo(x, y, weight, bias, mappedX, mappedY) {
+    const inputs = x.length;
+    const last = bias.length - 1;
+    for (let one = 0; one <= last; one += 4) {
+      const two = Math.min(one + 1, last);
+      const three = Math.min(one + 2, last);
+      const four = Math.min(one + 3, last);
+      const [row1, row2, row3, row4] = [one * inputs, two * inputs, three * inputs, four * inputs];
+      let x1 = bias[one];
+      let x2 = bias[two];
+      let x3 = bias[three];
+      let x4 = bias[four];
+      let [y1, y2, y3, y4] = [x1, x2, x3, x4];
+      for (let i = 0; i < inputs; i++) {
+        const weight1 = weight[row1 + i];
+        const weight2 = weight[row2 + i];
+        const weight3 = weight[row3 + i];
+        const weight4 = weight[row4 + i];
+        x1 += weight1 * x[i];
+        x2 += weight2 * x[i];
+        x3 += weight3 * x[i];
+        x4 += weight4 * x[i];
+        y1 += weight1 * y[i];
+        y2 += weight2 * y[i];
+        y3 += weight3 * y[i];
+        y4 += weight4 * y[i];
+      }
+      mappedX[one] = x1;
+      mappedX[two] = x2;
+      mappedX[three] = x3;
+      mappedX[four] = x4;
+      mappedY[one] = y1;
+      mappedY[two] = y2;
+      mappedY[three] = y3;
+      mappedY[four] = y4;
+    }
   }
 
   /** Give each vector of x the mean 0 and the variance 1, then scale and shift it. */
