@@ -1,4 +1,4 @@
-"""The notes for teachers on each chapter: a plan that fills two lessons, and all of its exercises."""
+"""The notes for teachers on each chapter: a plan that fills its lessons, with quiz, exercises and slides."""
 
 import re
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from chapters import CHAPTERS, read_exercises
+from lesson_plans import read_plan, taken_parts
+from slide_scripts import list_scripts, read_slides
 
 NOTES = Path(__file__).parents[2] / "teach/notes"
-LESSONS = 2 * 45
+WORDS = {"two": 2, "three": 3, "four": 4}
 every_chapter = pytest.mark.parametrize("chapter", sorted(path.stem for path in CHAPTERS.glob("*.ipynb")))
 
 
@@ -24,10 +26,72 @@ def test_every_chapter_has_notes_and_there_are_no_others():
     assert {path.stem for path in NOTES.iterdir()} == {path.stem for path in CHAPTERS.glob("*.ipynb")}
 
 
+def slug_of(chapter):
+    return chapter.split("_", 1)[1]
+
+
 @every_chapter
-def test_the_plan_fills_two_lessons(chapter):
-    minutes = [int(row) for row in re.findall(r"^\| [^|]+ \| (\d+) \|", parts(chapter)[0], re.MULTILINE)]
-    assert sum(minutes) == LESSONS
+def test_the_parts_fill_each_of_the_lessons_that_the_plan_is_for(chapter):
+    many, minutes = re.search(r"A plan for (\w+) lessons of (\d+) minutes", parts(chapter)[0]).groups()
+    plan = read_plan(slug_of(chapter))
+    assert len(plan) == WORDS[many]
+    for lesson in plan:
+        assert sum(part.minutes for part in lesson.parts) == lesson.minutes == int(minutes), lesson.name
+
+
+@every_chapter
+def test_the_plan_is_read_to_its_last_row(chapter):
+    rows = re.findall(r"^\| .*\d.*", parts(chapter)[0], re.MULTILINE)
+    assert len(rows) == sum(1 + len(lesson.parts) for lesson in read_plan(slug_of(chapter)))
+
+
+@every_chapter
+def test_the_last_lesson_opens_with_the_quiz_and_has_exercises_of_the_chapter(chapter):
+    *before, last = read_plan(slug_of(chapter))
+    assert (last.parts[0].name, last.parts[0].minutes) == ("the quiz", 5)
+    assert not any(part.exercises for lesson in before for part in lesson.parts)
+    minutes = {exercise.label: exercise.minutes for exercise in read_exercises(slug_of(chapter))}
+    (practice,) = (part for part in last.parts if part.exercises)
+    assert practice.minutes == sum(minutes[label] for label in practice.exercises)
+
+
+def deck_of(chapter):
+    (script,) = (path for path in list_scripts() if path.stem == chapter)
+    return script
+
+
+@every_chapter
+def test_the_deck_follows_the_plan_slide_by_slide(chapter):
+    shown = [id for lesson in read_plan(slug_of(chapter)) for part in lesson.parts for id in part.slides]
+    assert shown == [slide.id for slide in read_slides(deck_of(chapter))]
+
+
+@every_chapter
+def test_a_part_has_at_least_the_minutes_of_its_slides(chapter):
+    needs = {slide.id: slide.minutes for slide in read_slides(deck_of(chapter))}
+    for lesson in read_plan(slug_of(chapter)):
+        for part in lesson.parts:
+            assert sum(needs[id] for id in part.slides) <= part.minutes, part.name
+
+
+@every_chapter
+def test_the_exercise_of_the_deck_is_one_of_those_in_class(chapter):
+    (label,) = re.findall(r"\{exercise\} ([\w-]+)", deck_of(chapter).read_text(encoding="utf-8"))
+    assert label in {label for part in read_plan(slug_of(chapter))[-1].parts for label in part.exercises}
+
+
+@every_chapter
+def test_a_single_lesson_has_at_most_45_minutes(chapter):
+    (taken,) = re.findall(r"With one lesson only: \{parts\}`([^`]+)`", parts(chapter)[0])
+    assert taken.startswith(f"{slug_of(chapter)}: ")
+    assert 30 <= sum(part.minutes for part in taken_parts(taken)) <= 45
+
+
+def test_a_part_that_no_plan_has_is_named():
+    with pytest.raises(ValueError, match=r"plan of masks has no part 'the clock'"):
+        taken_parts("masks: the prediction; the clock")
+    with pytest.raises(ValueError, match=r"no notes for teachers on 'mask'"):
+        taken_parts("mask: the prediction")
 
 
 @every_chapter
@@ -36,7 +100,7 @@ def test_the_minutes_of_reading_and_of_the_exercises_are_those_of_the_chapter(ch
     reading, exercises = map(int, stated.groups())
     text = (CHAPTERS / f"{chapter}.ipynb").read_text(encoding="utf-8")
     assert reading == int(re.search(r"\*\*About (\d+) minutes", text)[1])
-    assert exercises == sum(exercise.minutes for exercise in read_exercises(chapter.split("_", 1)[1]))
+    assert exercises == sum(exercise.minutes for exercise in read_exercises(slug_of(chapter)))
 
 
 @every_chapter
@@ -52,7 +116,7 @@ def test_three_or_four_things_are_to_be_discussed_each_with_what_a_good_discussi
 @every_chapter
 def test_the_difficulties_are_those_of_the_chapters_exercises_in_their_order(chapter):
     named = re.findall(r"^\{ref\}`([\w-]+)`\n: ", parts(chapter)[2], re.MULTILINE)
-    assert named == [exercise.label for exercise in read_exercises(chapter.split("_", 1)[1])]
+    assert named == [exercise.label for exercise in read_exercises(slug_of(chapter))]
 
 
 @every_chapter

@@ -60,6 +60,6 @@ def test_a_quoted_answer_of_a_check_is_one_it_can_give(entry):
 def test_exercises_and_questions_that_are_named_exist(entry):
     _, told = entry
     assert set(re.findall(r"\{ref\}`([\w-]+)`", told)) <= set(all_exercises())
-    for place in re.findall(r"quiz(?:zes)?,\s+`([\w-]+)`(?: and `([\w-]+)`)?", told):
-        assert set(filter(None, place)) <= QUESTIONS
-    assert "{ref}" in told or "quiz" in told or "prediction" in told
+    assert set(re.findall(r"\{question\}`([\w-]+)`", told)) <= QUESTIONS
+    assert not re.search(r"(?<!\})`[a-z]+-[a-z-]+`", told), "an id is shown as it is"
+    assert "{ref}" in told or "{question}" in told

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chapters import read_exercises, slugs
-from objectives import SERVERS, read_objectives
+from chapters import read_chapter, read_exercises, slugs
+from objectives import SERVERS, read_objectives, read_questions, slide_titles, titles_in_book
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "teach/objectives.yml"
@@ -22,13 +22,15 @@ def objectives():
 
 def existing(slug):
     """What can serve a chapter's objectives: labels of exercises, ids of questions and of slides."""
-    questions = importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS
-    scripts = [path.read_text(encoding="utf-8") for path in (ROOT / "teach/slides").glob(f"??_{slug}.md")]
     return {
         "exercises": {exercise.label for exercise in read_exercises(slug)},
-        "questions": {question.id for question in questions},
-        "slides": {id for script in scripts for id in re.findall(r"^#.*\{#([\w-]+)", script, re.MULTILINE)},
+        "questions": {question.id for question in asked(slug)},
+        "slides": set(slide_titles(slug)),
     }
+
+
+def asked(slug):
+    return importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS
 
 
 def test_the_objectives_follow_the_chapters_in_their_order():
@@ -70,6 +72,28 @@ def test_every_exercise_and_every_question_serves_an_objective(slug):
         assert not there[kind] - named, (
             f"{slug}: no objective is served by the {kind} {sorted(there[kind] - named)}"
         )
+
+
+@every_chapter
+def test_the_questions_that_are_shown_are_those_of_the_quiz_in_their_order(slug):
+    assert list(read_questions(slug).items()) == [(question.id, question.text) for question in asked(slug)]
+
+
+@every_chapter
+def test_the_link_to_a_question_has_its_place_in_the_chapter(slug):
+    assert any(cell.source.startswith("## Check yourself") for cell in read_chapter(slug).cells)
+
+
+@every_chapter
+def test_every_slide_that_is_shown_has_words(slug):
+    assert all(slide_titles(slug).values())
+
+
+def test_no_two_exercises_are_shown_by_the_same_title():
+    titles = titles_in_book()
+    assert len(set(titles.values())) == len(titles)
+    assert titles["masks-mend"] == "Mend it (chapter 5)"
+    assert titles["masks-pairs"] == "How many pairs?"
 
 
 def test_an_objective_with_a_part_too_few_is_refused_by_name(tmp_path):

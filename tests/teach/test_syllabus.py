@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lesson_plans import read_plan, taken_parts
 from objectives import all_exercises
 
 PAGE = (Path(__file__).parents[2] / "teach/syllabus.md").read_text(encoding="utf-8")
@@ -25,6 +26,19 @@ def minutes(text):
     return sum(EXERCISES[label].minutes for label in labels(text))
 
 
+def parts_in(text):
+    return [part for role in re.findall(r"\{parts\}`([^`]+)`", text) for part in taken_parts(role)]
+
+
+def minutes_of_parts(text):
+    return sum(part.minutes for part in parts_in(text))
+
+
+def minutes_of(slug, *parts):
+    """What the parts of a chapter's third lesson take whose names begin so."""
+    return sum(part.minutes for part in read_plan(slug)[2].parts if part.name.startswith(parts))
+
+
 def left_out():
     """What the four weeks say they leave out."""
     patterns = PAGE.split("Left out with them are {minutes}`")[1].split("`")[0].split()
@@ -38,6 +52,12 @@ def test_the_day_runs_without_a_gap():
         assert clock in (None, 60 * hours + past), at
         clock = 60 * hours + past + int(length)
     assert clock == 17 * 60
+
+
+def test_the_parts_and_the_exercises_of_a_lesson_of_the_day_fit_its_minutes():
+    for at, length, lesson, exercises in rows(DAY):
+        assert minutes_of_parts(lesson) + minutes(exercises) <= int(length), at
+        assert bool(labels(exercises)) == ("{parts}" in lesson), at
 
 
 def test_at_most_half_of_a_lesson_of_the_day_is_exercises():
@@ -55,6 +75,20 @@ def test_a_lesson_of_the_four_weeks_has_at_most_30_minutes_of_exercises_and_45_o
         in_class, homework = exercises.split("*At home:*")
         assert minutes(in_class) <= 30, lesson
         assert minutes(homework) <= 45, lesson
+
+
+def test_the_quiz_the_parts_and_the_exercises_of_a_lesson_of_the_four_weeks_fit_90_minutes():
+    assert len(rows(WEEKS)) == 8
+    for lesson, chapters, exercises in rows(WEEKS):
+        slugs = re.findall(r"chapters/\d\d_(\w+)>`", chapters)
+        assert slugs == re.findall(r"\{parts\}`(\w+):", chapters), lesson
+        in_class = minutes(exercises.split("*At home:*")[0])
+        assert minutes_of(slugs[0], "the quiz") + minutes_of_parts(chapters) + in_class <= 90, lesson
+
+
+@pytest.mark.parametrize("course", [DAY, WEEKS], ids=["day", "weeks"])
+def test_no_part_is_taken_twice(course):
+    assert len(set(parts_in(course))) == len(parts_in(course)) > 0
 
 
 def test_the_four_weeks_hold_every_exercise_once_or_say_that_it_is_left_out():
@@ -80,3 +114,21 @@ def test_a_week_keeps_to_its_chapter_and_leaves_time_in_the_lab(row):
     assert len(given) == sum(label.split("-")[0] in prefixes for label in EXERCISES)
     assert minutes(lab) <= 45
     assert minutes(homework) <= 45
+
+
+@pytest.mark.parametrize("row", rows(TERM), ids=lambda row: f"week {row[0]}")
+def test_a_lecture_takes_two_lessons_of_the_plan_and_the_lab_the_third(row):
+    _, chapter, exercises = row
+    slug = re.search(r"chapters/\d\d_(\w+)`", chapter)[1]
+    first, second, third = read_plan(slug)
+    lab = exercises.split("*At home:*")[0]
+    assert first.minutes + second.minutes == 90
+    assert {label for part in third.parts for label in part.exercises} <= set(labels(lab))
+    assert minutes_of(slug, "the quiz", "one question", "take-aways") + 1.5 * minutes(lab) <= 90
+
+
+def test_two_chapters_fit_the_one_week_that_is_left_for_them():
+    told = PAGE.split("*If a week is lost*")[1].split("If two weeks")[0]
+    assert minutes_of_parts(told) <= 90
+    quizzes = minutes_of("scaling", "the quiz") + minutes_of("softmax", "the quiz")
+    assert quizzes + 1.5 * minutes(told) <= 90
