@@ -72,7 +72,7 @@ COURSE ?= _build/assignments
 
 .PHONY: assignments
 assignments: .venv/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
-	$(FULL)/python teach/kit/course.py "$(COURSE)" $(if $(SEED),--seed $(SEED))
+	$(FULL)/python teach/kit/course.py "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
 
 .PHONY: grade
 grade: .venv/installed ## Grade what was handed in, into grades.csv (COURSE=folder)

@@ -16,7 +16,8 @@ _GREETING = """# Exercises: {title}
 Each exercise states what is wanted, hands out a cell to fill in, and ends in a check that names the slip it
 sees. Write your answers where the dots are, keep the names as they are, and add cells of your own wherever
 you like.
-A star is a point. When you hand in, the checks run once more, on inputs that you have not seen.
+A star is a point. When you hand in, the checks run once more, on inputs that you have not seen. Then it is
+also looked at whether you did without what an exercise asks you to do without.
 """
 
 

@@ -24,16 +24,23 @@ def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str]
         chapters: the slugs wanted, all if none is named.
 
     Raises:
-        ValueError: a chapter is not known, or the folder holds something that is no course.
+        ValueError: a chapter is not known, the folder holds something that is no course, or a course with
+            another secret.
     """
     if unknown := set(chapters) - set(slugs()):
         raise ValueError(f"chapters must be among {', '.join(slugs())}, got {', '.join(sorted(unknown))}")
     if folder.exists() and any(folder.iterdir()) and not (folder / "nbgrader_config.py").exists():
         raise ValueError(f"{folder} holds other things: wanted a new folder, an empty one, or a course")
+    kept = folder / "secret.txt"
+    known = kept.read_text().strip() if kept.exists() else ""
+    if secret and known and secret != known:
+        raise ValueError(
+            f"{folder} keeps another secret, which its hidden tests come from: leave out SEED to keep it, "
+            "or make a course in another folder"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
-    kept = folder / "secret.txt"
-    secret = secret or (kept.read_text() if kept.exists() else secrets.token_hex(8))
+    secret = known or secret or secrets.token_hex(8)
     kept.write_text(secret)
     shutil.copytree(
         GRADER,

@@ -124,8 +124,19 @@ def test_a_course_that_is_made_again_keeps_its_secret_and_what_was_handed_in(tmp
     make_course(tmp_path, chapters=["scaling"])
     assert read(tmp_path, "source", "scaling") == before
     assert handed_in.read_text() == "mine"
-    make_course(tmp_path, "another secret", ["scaling"])
-    assert read(tmp_path, "source", "scaling") != before
+    make_course(tmp_path, (tmp_path / "secret.txt").read_text(), ["scaling"])
+    assert read(tmp_path, "source", "scaling") == before
+
+
+def test_another_secret_is_refused_where_there_is_one_and_nothing_is_changed(course):
+    def files():
+        return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+
+    before = files()
+    with pytest.raises(ValueError, match=rf"{course} keeps another secret.*leave out SEED.*another folder"):
+        make_course(course, "seven", ["scaling"])
+    assert files() == before
+    assert make_assignment("scaling", "seven") != make_assignment("scaling", SECRET)
 
 
 def test_a_course_is_not_put_among_other_things(tmp_path):

@@ -1,23 +1,29 @@
 """A class of five hands in; each submission is really graded, in a course that is really made."""
 
+import copy
 import csv
 import json
+import os
+import pwd
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 
 from chapters import read_exercises
 from course import make_course
-from grader.__main__ import LARGEST
-from grader.judge import TIME_IS_UP, run_referee
+from grader.__main__ import LARGEST, main
+from grader.isolation import SCRATCH, runs_as_nobody
+from grader.judge import FELL, TIME_IS_UP, run_referee
 
 SLUG = "scaling"
 EXERCISES = {exercise.label.removeprefix("scaling-"): exercise for exercise in read_exercises(SLUG)}
 POINTS = {name: str(exercise.stars) for name, exercise in EXERCISES.items()}
-NOTHING = "nothing to check yet"
+NOTHING = "no answer was handed in"
 
 WRONG = {
     "scaled-scores": ("def NAME(query, key):\n    return query @ key.T", "unscaled"),
@@ -26,11 +32,11 @@ WRONG = {
 }
 CRASHING = {
     "scaled-scores": ("def NAME(query, key):\n    return query @ key", "in the line `return query @ key`"),
-    "variance": ("NAME = (16", "the cell is no Python: '\\(' was never closed"),
+    "variance": ("NAME = (16", "the cell cannot be read as Python: '\\(' was never closed, in line 1$"),
     "mended-weights": ("NAME = undefined", "NameError: name 'undefined' is not defined"),
     "entropy": (
         "def NAME(weights):\n    import ctypes\n    ctypes.string_at(0)",
-        "ended by the signal SIGSEGV",
+        "made Python itself crash",
     ),
     "right-divisor": ("import sys\ndef NAME(d_k, variance):\n    sys.exit(0)", "SystemExit"),
     "cosine-weights": ("wanted = NAME = None\ndel NAME", "there is no"),
@@ -57,10 +63,13 @@ HOSTILE = {
         "def NAME(weights):\n    while True: print('x' * 10_000)",
         "stopped: no answer within 3 seconds",
     ),
-    "right-divisor": ("def NAME(d_k, variance):\n    import os\n    os._exit(0)", "ended without an answer"),
+    "right-divisor": (
+        "def NAME(d_k, variance):\n    import os\n    os._exit(0)",
+        "the cells ended Python before there was an answer",
+    ),
     "cosine-weights": (  # what stops the referee depends on who runs the grader
         "def NAME(query, key, scale):\n    import os, signal\n    os.kill(os.getppid(), signal.SIGKILL)",
-        "the referee fell at this exercise|PermissionError",
+        "not judged: the program that judges|PermissionError",
     ),
 }
 
@@ -78,7 +87,7 @@ def hand_in(course, student, answers, change=lambda notebook: None, version="rel
 
 
 def grade_id(cell):
-    return cell.metadata.get("nbgrader", {}).get("grade_id")
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
 def without_hard_tests(notebook):
@@ -90,6 +99,27 @@ def without_hard_tests(notebook):
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) != "scaling-cosine-weights-check"]
 
 
+def with_cells_copied_and_deleted(notebook):
+    """Copy each answer, delete two tests, and write an answer into a cell that nbgrader does not know."""
+    answers = [cell for cell in notebook.cells if grade_id(cell).endswith("-answer")]
+    for cell in answers:
+        notebook.cells.insert(notebook.cells.index(cell), copy.deepcopy(cell))
+    deleted = {"scaling-entropy-check", "scaling-cosine-weights-check"}
+    notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in deleted]
+    for cell in notebook.cells:
+        if grade_id(cell) == "scaling-entropy-answer":
+            cell.metadata.pop("nbgrader")
+
+
+def with_a_mark_cut_off(notebook):
+    del notebook.cells[-1].metadata.nbgrader["grade"]
+
+
+def as_another_chapter(notebook):
+    for cell in notebook.cells:
+        cell.metadata.nbgrader["grade_id"] = cell.metadata.nbgrader["grade_id"].replace(SLUG, "softmax")
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The course of one chapter, graded: its folder, the lines of grades.csv by student, what was printed."""
@@ -97,22 +127,26 @@ def graded(tmp_path_factory):
     make_course(course, "twenty-three", [SLUG])
     config = course / "nbgrader_config.py"
     config.write_text(f"{config.read_text()}c.Judge.seconds_a_call = 3\nc.Judge.memory = 256\n")
-    hand_in(course, "ada", {}, version="source")
+    hand_in(course, "ada", {}, with_cells_copied_and_deleted, version="source")
     hand_in(course, "bob", WRONG)
     hand_in(course, "cyd", {})
     hand_in(course, "dan", CRASHING)
     hand_in(course, "eve", HOSTILE, without_hard_tests)
     broken = course / "submitted" / "fay" / SLUG
     broken.mkdir(parents=True)
-    (broken / f"{SLUG}.ipynb").write_text("no notebook")
+    (broken / f"{SLUG}.ipynb").write_text('{"no": "notebook"}')
     large = course / "submitted" / "gus" / SLUG
     large.mkdir(parents=True)
     (large / f"{SLUG}.ipynb").write_text("x" * (LARGEST + 1))
     (course / "submitted" / "hal" / SLUG).mkdir(parents=True)
     (course / "submitted" / "ivo" / "scales").mkdir(parents=True)
-    hand_in(course, "jon", {}, lambda notebook: notebook.cells.clear())
+    hand_in(course, "noa", {}, with_a_mark_cut_off)
+    hand_in(course, "jon", {}, as_another_chapter)
     (course / "submitted" / "kim").mkdir()
     (course / "submitted" / "kim" / f"{SLUG}.ipynb").write_text("in the wrong place")
+    (course / "submitted" / "lea.ipynb").write_text("in the wrong place, too")
+    (course / "submitted" / "mia").mkdir()
+    (course / "submitted" / "ada" / ".hidden").write_text("the operating system's own")
     run = subprocess.run(
         [sys.executable, "-m", "grader"], cwd=course, capture_output=True, text=True, check=False
     )
@@ -154,18 +188,25 @@ def test_what_cannot_be_graded_is_reported_in_words_and_the_others_are_graded(gr
     _, grades, run = graded
     lines = dict(re.findall(r"^(\w+) · \w+: (.+)", run.stdout, re.MULTILINE))
     assert lines["ada"] == "11 of 11 points"
-    assert lines["eve"] == "0 of 11 points"
-    assert lines["fay"].startswith("not graded: ")
+    fell = "" if runs_as_nobody() else ", 1 of the exercises not judged: see the table"
+    assert lines["eve"] == f"0 of 11 points{fell}"
+    assert lines["fay"].startswith("scaling.ipynb cannot be read as a notebook")
     assert lines["gus"] == "scaling.ipynb is larger than 10 MiB"
     assert lines["hal"] == "wanted scaling.ipynb, found nothing"
     assert lines["ivo"] == "the course has no assignment of that name: wanted one of scaling"
+    assert lines["noa"].startswith("nbgrader could not grade it: ask for the answers in a fresh copy")
+    assert "It says: RuntimeError: Inconsistent checksums" in lines["noa"]
     assert lines["jon"] == "scaling.ipynb is the notebook of another chapter, or of none"
-    assert "submitted/kim/scaling.ipynb: not graded: wanted submitted/<student>/" in run.stdout
-    assert run.stdout.endswith("5 graded, 6 not: see above. Table: grades.csv\n")
+    misplaced = re.findall(
+        r"^submitted/(\S+): not graded: wanted submitted/<student>/", run.stdout, re.MULTILINE
+    )
+    assert misplaced == ["kim/scaling.ipynb", "lea.ipynb", "mia"]
+    assert run.stdout.endswith("5 graded, 9 not: see above. Table: grades.csv\n")
     assert run.returncode == 1
-    for student in ("fay", "gus", "hal", "ivo", "jon"):
+    for student in ("fay", "gus", "hal", "ivo", "jon", "noa"):
         told = {(line["points"], line["message"]) for line in grades[student].values()}
         assert told == {("", lines[student])}
+        assert ("" in grades[student]) == (student == "ivo")
     assert "Traceback" not in run.stdout + run.stderr
 
 
@@ -187,18 +228,23 @@ def test_nothing_of_the_learners_was_run_outside_the_referee(graded):
 
 
 def job(*checks, seconds=60.0):
-    exercise = {"trusted": [], "asked": [], "cells": []}
+    exercise = {"trusted": [], "asked": [], "cells": [], "without": []}
     exercises = [exercise | {"grade_id": str(number), "check": check} for number, check in enumerate(checks)]
     return json.dumps({"exercises": exercises, "limits": {}, "seconds": seconds})
 
 
-def test_a_referee_that_falls_has_said_what_it_knew_and_where_it_fell(monkeypatch):
+def test_a_referee_that_falls_has_said_what_it_knew_and_where_it_fell(monkeypatch, tmp_path):
+    monkeypatch.setenv(SCRATCH, str(tmp_path))
+    if os.geteuid() == 0:  # only root can leave something there in nobody's name
+        (tmp_path / "left").touch()
+        os.chown(tmp_path / "left", pwd.getpwnam("nobody").pw_uid, -1)
     monkeypatch.setenv("TOKEN_OF_THE_TEACHER", "very secret")
     unseen = "import os; assert 'TOKEN_OF_THE_TEACHER' not in os.environ"
+    unseen += f"; assert not os.listdir({str(tmp_path)!r})"
     checks = ["x = 1", "assert False, 'no'", "assert False", unseen, "import os; os._exit(7)", "x = 2"]
     told, reason = run_referee(job(*checks), 60)
     assert told == {"0": "", "1": "no", "2": "a test of the instructor's fails", "3": ""}
-    assert reason.startswith("the referee fell at this exercise")
+    assert reason.startswith(FELL)
 
 
 def test_a_referee_that_takes_too_long_is_stopped():
@@ -206,8 +252,34 @@ def test_a_referee_that_takes_too_long_is_stopped():
     assert (told, reason) == ({}, TIME_IS_UP)
 
 
-def test_where_nothing_was_handed_in_the_grader_says_what_it_wants(graded):
-    command = [sys.executable, "-m", "grader", "softmax"]
-    run = subprocess.run(command, cwd=graded[0], capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert "wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none" in run.stdout
+@pytest.fixture
+def next_week(graded, tmp_path, monkeypatch):
+    """The course after its first grading, with nothing in submitted; the grader runs there."""
+    course = tmp_path / "course"
+    shutil.copytree(graded[0], course, ignore=shutil.ignore_patterns("submitted"))
+    monkeypatch.chdir(course)
+    return course
+
+
+def test_where_nothing_was_handed_in_the_grader_says_what_it_wants(next_week, capsys):
+    assert main(["softmax"]) == 1
+    assert "wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none" in capsys.readouterr().out
+
+
+def test_students_who_are_new_and_grades_that_nothing_was_handed_in_for_are_named(graded, next_week, capsys):
+    assert "New since" not in graded[2].stdout
+    assert "not in submitted" not in graded[2].stdout
+    for student in ("ada", "bobb"):  # each folder is empty
+        (next_week / "submitted" / student / SLUG).mkdir(parents=True)
+    main([])
+    said = capsys.readouterr().out
+    gone = ", ".join(
+        f"{student} · {SLUG}" for student in ("bob", "cyd", "dan", "eve", "fay", "gus", "hal", "jon", "noa")
+    )
+    assert "New since the last grading: bobb\n" in said
+    assert f"In the table, but not in submitted: {gone}\n" in said
+    with Path("grades.csv").open(newline="", encoding="utf-8") as file:
+        told = {(line["student"], line["points"], line["message"]) for line in csv.DictReader(file)}
+    assert ("ada", "", "wanted scaling.ipynb, found nothing") in told
+    assert {line for line in told if line[0] == "hal"} == {("hal", "", "not graded")}
+    assert {line[1] for line in told if line[0] == "bob"} == {"0"}

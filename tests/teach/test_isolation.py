@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import pwd
 import signal
 import stat
 import time
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from grader.attempts import Notebook
-from grader.isolation import Limits, StoppedError, run_apart, runs_as_nobody
+from grader.isolation import SCRATCH, Limits, StoppedError, run_apart, runs_as_nobody, tidy
 from grader.referee import Exercise, judge
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
@@ -97,11 +98,11 @@ def test_a_function_that_is_not_begun_is_seen_to_be_so(body):
         ("hoard = bytearray(10**9)", "MemoryError: 256 MiB are all there is"),
         ("import numpy as np\nnp.ones(10**9)", "MemoryError|Memory"),
         ("answer = bytes(2 * 2**20)", "the answer is larger than 1 MiB"),
-        ("import os\nos._exit(0)", "ended without an answer"),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "ended by the signal SIGKILL"),
+        ("import os\nos._exit(0)", "the cells ended Python before"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "stopped from outside"),
         ("import sys\nsys.exit('bye')", "SystemExit: bye"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
-        ("import os\nos.closerange(0, 100)\nanswer = 1", "ended without an answer"),
+        ("import os\nos.closerange(0, 100)\nanswer = 1", "the cells ended Python before"),
         ("import tempfile\ntempfile.TemporaryFile().write(bytes(3 * 2**20))", "OSError: .*File too large"),
         ("def f(): return f()\nf()", "RecursionError"),
         ("answer = lambda: 3\nanswer = [answer]", "neither a number|PicklingError|AttributeError"),
@@ -180,6 +181,23 @@ def test_the_child_and_what_it_started_end_with_the_question():
         os.kill(child, signal.SIGCONT)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for nobody, and delete them")
+def test_what_nobody_left_is_deleted_and_nothing_else(tmp_path, monkeypatch):
+    nobody = pwd.getpwnam("nobody").pw_uid
+    (tmp_path / "ours").write_text("kept")
+    (tmp_path / "left" / "deep").mkdir(parents=True)
+    (tmp_path / "left" / "deep" / "file").write_text("x")
+    for path in (tmp_path / "left").rglob("*"):
+        os.chown(path, nobody, -1)
+    os.chown(tmp_path / "left", nobody, -1)
+    (tmp_path / "left").chmod(0o1000)
+    tidy()
+    assert (tmp_path / "left").exists()
+    monkeypatch.setenv(SCRATCH, f"/no such folder:{tmp_path}")
+    tidy()
+    assert [path.name for path in tmp_path.iterdir()] == ["ours"]
+
+
 CHECK = """
 exercises.check_scaled_scores(scaled_scores)
 assert exercises.check_scaled_scores.judge(scaled_scores, seed=5).state == "right"
@@ -197,6 +215,7 @@ def verdict(*cells):
         trusted=["from glassformer.exercises import scaling as exercises"],
         asked=["scaled_scores"],
         cells=list(cells),
+        without=[],
     )
     return judge(exercise, Limits(seconds=2), 20)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from grader.export import ExerciseExport
+from grader.export import ExerciseExport, messages
 from grader.isolation import runs_as_nobody
+from grader.judge import FELL
+from grader.mending import grade_id
 from grader.opening import open_course
 
 LARGEST = 10 * 2**20
@@ -36,10 +38,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if not runs_as_nobody():
         print(_SAME_USER)
+    known = _graded(api)
     told = {(path.parent.name, path.name): grade(api, path) for path in submissions}
     troubles = {submission: trouble for submission, trouble in told.items() if trouble}
     with api.gradebook as gradebook:
         ExerciseExport(troubles=troubles).export(gradebook)
+    for line in _changes(known, _graded(api), {(path.parent.name, path.name) for path in found}):
+        print(line)
     left = len(troubles) + len(misplaced)
     print(f"{len(told) - len(troubles)} graded, {left} not{': see above' if left else ''}. Table: grades.csv")
     return int(bool(left))
@@ -50,6 +55,28 @@ def _misplaced(submitted: Path) -> list[Path]:
     files = [path for pattern in ("*", "*/*") for path in submitted.glob(pattern) if path.is_file()]
     empty = [path for path in submitted.glob("*") if path.is_dir() and not any(path.iterdir())]
     return sorted(path for path in files + empty if not path.name.startswith("."))
+
+
+def _graded(api: NbGraderAPI) -> set[tuple[str, str]]:
+    """List whose submissions of which assignments are in the gradebook."""
+    with api.gradebook as gradebook:
+        return {
+            (submission.student_id, assignment.name)
+            for assignment in gradebook.assignments
+            for submission in assignment.submissions
+        }
+
+
+def _changes(
+    before: set[tuple[str, str]], now: set[tuple[str, str]], found: set[tuple[str, str]]
+) -> list[str]:
+    """Say which students are new since the last grading, and which grades have nothing handed in any more."""
+    lines = []
+    if before and (new := sorted({student for student, _ in now} - {student for student, _ in before})):
+        lines.append(f"New since the last grading: {', '.join(new)}")
+    if gone := sorted(now - found):
+        lines.append(f"In the table, but not in submitted: {', '.join(map(' · '.join, gone))}")
+    return lines
 
 
 def grade(api: NbGraderAPI, submission: Path) -> str:
@@ -63,7 +90,9 @@ def grade(api: NbGraderAPI, submission: Path) -> str:
         trouble = f"wanted {notebook.name}, found {found}"
     elif notebook.stat().st_size > LARGEST:
         trouble = f"{notebook.name} is larger than {LARGEST // 2**20} MiB"
-    elif _is_another(notebook, Path("source", assignment, notebook.name)):
+    elif (ids := _grade_ids(notebook)) is None:
+        trouble = f"{notebook.name} cannot be read as a notebook: it is empty, cut off, or no notebook at all"
+    elif not ids & (_grade_ids(Path("source", assignment, notebook.name)) or set()):
         trouble = f"{notebook.name} is the notebook of another chapter, or of none"
     else:
         outcome = api.autograde(assignment, student, force=True, create=True)
@@ -72,16 +101,12 @@ def grade(api: NbGraderAPI, submission: Path) -> str:
     return trouble
 
 
-def _is_another(notebook: Path, source: Path) -> bool:
-    """Say whether a notebook shares no exercise with the instructor's; a broken one is nbgrader's to name."""
+def _grade_ids(notebook: Path) -> set[str] | None:
+    """List nbgrader's names of a notebook's cells, or nothing if it cannot be read."""
     try:
-        own, ours = (
-            {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nbformat.read(path, 4).cells}
-            for path in (notebook, source)
-        )
-    except (ValueError, AttributeError):
-        return False
-    return not own & (ours - {None})
+        return {grade_id(cell) for cell in nbformat.read(notebook, as_version=4).cells} - {""}
+    except Exception:  # a file of a student's may be anything
+        return None
 
 
 def _is_entered(api: NbGraderAPI, student: str, assignment: str) -> bool:
@@ -101,14 +126,20 @@ def _assignments(api: NbGraderAPI) -> list[str]:
 
 def _score(api: NbGraderAPI, student: str, assignment: str) -> str:
     found = api.get_submission(assignment, student)
-    return f"{found['score']:g} of {found['max_score']:g} points"
+    said = messages(Path("autograded", student, assignment, f"{assignment}.ipynb")).values()
+    fell = sum(message.startswith(FELL) for message in said)
+    left = f", {fell} of the exercises not judged: see the table" if fell else ""
+    return f"{found['score']:g} of {found['max_score']:g} points{left}"
 
 
 def _reason(outcome: dict[str, str]) -> str:
     """Find in what nbgrader says the error that began it."""
     said = f"{outcome.get('error', '')}\n{outcome.get('log', '')}"
     errors = re.findall(r"^\s*(?:\w+\.)*(\w*Error\b.*)", said, re.MULTILINE)
-    return f"not graded: {(errors or ['nbgrader gives no reason'])[-1]}"
+    says = (errors or ["no reason"])[-1]
+    return (
+        f"nbgrader could not grade it: ask for the answers in a fresh copy of the notebook. It says: {says}"
+    )
 
 
 if __name__ == "__main__":

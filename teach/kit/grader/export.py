@@ -38,7 +38,7 @@ def _rows(notebook: SubmittedNotebook, troubles: Mapping[tuple[str, str], str]) 
     assignment, student = notebook.assignment.assignment.name, notebook.student.id
     graded = Path("autograded", student, assignment, f"{notebook.name}.ipynb")
     trouble = troubles.get((student, assignment), "" if graded.exists() else "not graded")
-    messages = {} if trouble else _messages(graded)
+    said = {} if trouble else messages(graded)
     for grade in notebook.grades:
         exercise = grade.name.removesuffix("-check")
         yield (
@@ -47,11 +47,11 @@ def _rows(notebook: SubmittedNotebook, troubles: Mapping[tuple[str, str], str]) 
             exercise,
             "" if trouble else f"{grade.score:g}",
             f"{grade.max_score:g}",
-            messages.get(grade.name, trouble),
+            said.get(grade.name, trouble),
         )
 
 
-def _messages(path: Path) -> dict[str, str]:
+def messages(path: Path) -> dict[str, str]:
     """Read what the referee wrote into a graded notebook: the first paragraph, without a drawing."""
     return {
         cell.metadata.nbgrader["grade_id"]: output.evalue.split("\n\n")[0]

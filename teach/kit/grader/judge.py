@@ -19,7 +19,9 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer
 
 from grader import READY
-from grader.isolation import Limits
+from grader.isolation import SCRATCH, Limits
+from grader.mending import grade_id
+from grader.promises import asked_without
 from grader.statements import read_statements
 
 GRADER = Path(__file__).parents[1]
@@ -41,7 +43,7 @@ class Judge(NbGraderPreprocessor):
         messages = self._referee(jobs)
         for cell in nb.cells:
             if utils.is_grade(cell):
-                cell.outputs = [_output(messages[cell.metadata.nbgrader["grade_id"]])]
+                cell.outputs = [_output(messages[grade_id(cell)])]
         return nb, resources
 
     def _referee(self, jobs: list[dict[str, Any]]) -> dict[str, str]:
@@ -59,6 +61,9 @@ class Judge(NbGraderPreprocessor):
 
 
 TIME_IS_UP = "stopped: all the time for this submission is used up"
+FELL = (
+    "not judged: the program that judges came to an end at this exercise. Read the answer, then grade again"
+)
 
 
 def run_referee(job: str, seconds: float) -> tuple[dict[str, str], str]:
@@ -81,7 +86,7 @@ def run_referee(job: str, seconds: float) -> tuple[dict[str, str], str]:
     )
     try:
         lines, complaints = referee.communicate(job, timeout=seconds)
-        reason = f"the referee fell at this exercise: {(complaints.strip().splitlines() or ['no word'])[-1]}"
+        reason = f"{FELL}. {(complaints.strip().splitlines() or [''])[-1]}".strip()
     except subprocess.TimeoutExpired:
         referee.kill()
         lines, reason = referee.communicate()[0], TIME_IS_UP
@@ -93,7 +98,9 @@ def run_referee(job: str, seconds: float) -> tuple[dict[str, str], str]:
 
 def _environment() -> dict[str, str]:
     """Keep of our environment what Python needs: a learner's code may read it."""
-    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "LANG") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "LANG", SCRATCH) if name in os.environ
+    }
     path = [str(GRADER), *filter(None, [os.environ.get("PYTHONPATH")])]
     return kept | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(path)}
 
@@ -110,23 +117,25 @@ def exercises(submission: NotebookNode, source: NotebookNode) -> list[dict[str, 
     ours = [
         cell for cell in source.cells if _is_code(cell) and utils.is_locked(cell) and not utils.is_grade(cell)
     ]
+    told = {grade_id(cell): cell.source for cell in source.cells}
     return [
         {
-            "grade_id": test.metadata.nbgrader["grade_id"],
+            "grade_id": grade_id(test),
             "check": test.source,
             "trusted": [cell.source for cell in ours],
             "asked": sorted(asked),
-            "cells": _cells_before(submission, test.metadata.nbgrader["grade_id"]),
+            "cells": _cells_before(submission, grade_id(test)),
+            "without": asked_without(told.get(grade_id(test).removesuffix("-check"), "")),
         }
         for test in filter(utils.is_grade, source.cells)
     ]
 
 
-def _cells_before(submission: NotebookNode, grade_id: str) -> list[str]:
+def _cells_before(submission: NotebookNode, test: str) -> list[str]:
     """List the code up to a test; nbgrader has put tests back that were deleted."""
     sources: list[str] = []
     for cell in submission.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
+        if grade_id(cell) == test:
             return sources
         if _is_code(cell) and not utils.is_grade(cell):
             sources.append(cell.source)

@@ -11,7 +11,13 @@ c.CourseDirectory.root = str(COURSE)
 c.CourseDirectory.course_id = "glassformer"
 # A learner's cell begins as it stands in the book, with dots and nothing added.
 c.ClearSolutions.code_stub = {"python": ""}
-c.OverwriteCells.add_missing_cells = True
+c.Autograde.sanitize_preprocessors = [
+    "grader.mending.Mend",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
 c.Autograde.autograde_preprocessors = [
     "grader.judge.Judge",
     "nbgrader.preprocessors.SaveAutoGrades",

@@ -15,8 +15,9 @@ import torch
 
 from grader import READY
 from grader.attempts import Notebook
-from grader.isolation import Limits, StoppedError, hide_memory, limit_memory
-from grader.statements import names_wanted, needed_before, read_statements
+from grader.isolation import Limits, StoppedError, hide_memory, limit_memory, tidy
+from grader.promises import taken_from
+from grader.statements import Statement, names_wanted, needed_before, read_statements
 
 
 def main() -> None:
@@ -27,19 +28,30 @@ def main() -> None:
     torch.set_num_threads(1)
     print(READY, flush=True)
     for exercise in job["exercises"]:
+        tidy()
         message = judge(Exercise(**exercise), Limits(**job["limits"]), job["seconds"])
         print(json.dumps({"grade_id": exercise["grade_id"], "message": message}), flush=True)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """What there is to judge: the instructor's check and cells, the names asked for, the learner's cells."""
+    """What there is to judge.
+
+    Attributes:
+        grade_id: the name of the test.
+        check: the test, as the instructor wrote it.
+        trusted: the instructor's other cells.
+        asked: the names that are asked for.
+        cells: the learner's cells, and the instructor's that stand among them.
+        without: packages that the exercise asks to do without.
+    """
 
     grade_id: str
     check: str
     trusted: list[str]
     asked: list[str]
     cells: list[str]
+    without: list[str]
 
 
 def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
@@ -56,9 +68,10 @@ def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
     namespace: dict[str, Any] = {}
     exec("\n".join(statement.source for statement in needed_before(ours, wanted - asked)), namespace)
     try:
-        notebook = Notebook(_cells_needed(exercise.cells, asked), limits, seconds)
+        cells = _cells_needed(exercise.cells, asked)
     except SyntaxError as error:
-        return f"the cell is no Python: {error}"
+        return f"the cell cannot be read as Python: {error.msg}, in line {error.lineno}"
+    notebook = Notebook(cells, limits, seconds)
     try:
         namespace |= {name: notebook.answer(name) for name in sorted(asked)}
     except StoppedError as stopped:
@@ -67,9 +80,25 @@ def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(exercise.check, namespace)
     except AssertionError as slip:
-        return notebook.stopped or str(slip) or "a test of the instructor's fails"
+        return notebook.stopped or _words(slip) or "a test of the instructor's fails"
     except Exception as error:
         return f"the check could not judge the answer: {type(error).__name__}: {error}"
+    own = [each for cell in cells if cell not in exercise.trusted for each in read_statements(cell)]
+    return _broken_promise(exercise.without, asked, own, ours)
+
+
+def _words(slip: AssertionError) -> str:
+    """Say what a check says; one that met nothing speaks of running a cell, which is over."""
+    is_empty = any(getattr(said, "state", "") == "not begun" for said in slip.args)
+    return "no answer was handed in" if is_empty else str(slip)
+
+
+def _broken_promise(without: list[str], asked: set[str], own: list[Statement], given: list[Statement]) -> str:
+    for package in without:
+        if taken := taken_from(package, asked, own, given):
+            return (
+                f"this exercise asks for an answer without `{package}`, and this one takes `{taken}` from it"
+            )
     return ""
 
 
