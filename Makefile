@@ -136,7 +136,7 @@ LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 .PHONY: site-tests
 site-tests: .venv/installed ## Open every page of the built website in Chromium
 	OMP_NUM_THREADS=1 $(FULL)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(LONG_FIRST) tests/site
-LONG_FIRST = $(addprefix tests/site/test_, pages.py translator_engine.py figures.py)
+LONG_FIRST = $(addprefix tests/site/, test_pages.py engine test_figures.py)
 
 # ---- Measuring ----
 

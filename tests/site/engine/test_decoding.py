@@ -1,0 +1,170 @@
+"""The searches in JavaScript write what those of Python write."""
+
+import numpy as np
+import pytest
+import torch
+from engine import MARKS, NEAR, give_model, make_model, refusal, stack
+
+from glassformer.data.vocabulary import PAD_ID, START_ID
+from glassformer.decoding.beam import beam_search
+
+
+def test_greedy_decoding_writes_what_python_writes(engine, pairs):
+    function = """rows =>
+      rows.map((ids) => glassformer.finish(glassformer.greedy(translator.model, ids)).ids)"""
+    found = engine.run(function, [source for source, _ in pairs])
+    assert found == [target for _, target in pairs]
+
+
+SEARCHES = [
+    {"num_best": 4},
+    {"length_penalty": "none", "beam_size": 3, "num_best": 2},
+    {"length_penalty": "average"},
+    {"alpha": 1.5, "beam_size": 6},
+    {"max_length": 4, "num_best": 4},
+]
+
+IN_JAVASCRIPT = {
+    "num_best": "numBest",
+    "length_penalty": "lengthPenalty",
+    "beam_size": "beamSize",
+    "max_length": "maxLength",
+}
+
+
+def search(engine, rows, script="translator.model", **options):
+    """What beam search finds in the browser."""
+    function = f"""async ([rows, options]) => {{
+      const model = {script};
+      return rows.map((ids) => glassformer.finish(glassformer.beamSearch(model, ids, options)));
+    }}"""
+    return engine.run(
+        function, [rows, {IN_JAVASCRIPT.get(name, name): value for name, value in options.items()}]
+    )
+
+
+def assert_same_hypotheses(found, wanted):
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert [one["ids"] for one in ours] == [list(one.ids) for one in theirs]
+        assert [one["ended"] for one in ours] == [one.ended for one in theirs]
+        for name in ("score", "log_probability"):
+            scores = [one["logProbability" if name == "log_probability" else name] for one in ours]
+            np.testing.assert_allclose(scores, [getattr(one, name) for one in theirs], atol=NEAR)
+
+
+@pytest.mark.parametrize("options", SEARCHES, ids=str)
+def test_beam_search_finds_what_python_finds(engine, translator, pairs, options):
+    rows = [source for source, _ in pairs[: 200 if options == {"num_best": 4} else 10]]
+    wanted = beam_search(translator.model, stack(rows), **MARKS, **options)
+    assert_same_hypotheses(search(engine, rows, **options), wanted)
+
+
+def test_beam_search_is_the_same_in_a_model_that_never_ends(engine, tmp_path):
+    model = make_model(positions="linear_bias")
+    rows = [[3, 4, 5, 2], [8, 2], [30, 20, 10, 9, 2]]
+    wanted = beam_search(model, stack(rows), **MARKS, beam_size=5, num_best=5)
+    assert_same_hypotheses(
+        search(engine, rows, give_model(engine, model, tmp_path), beam_size=5, num_best=5), wanted
+    )
+
+
+def test_each_step_of_a_search_can_be_seen(engine):
+    steps = engine.run("""() => {
+      const ids = translator.tokenize("I am tired.");
+      return [...glassformer.beamSearch(translator.model, ids, { beamSize: 3 })];
+    }""")
+    followed = [{"ids": [], "logProbability": 0}]
+    for step in steps:
+        assert len(step["candidates"]) == 3
+        for candidate in step["candidates"]:
+            parent = followed[candidate["parent"]]
+            assert candidate["ids"][:-1] == parent["ids"]
+            assert candidate["logProbability"] <= parent["logProbability"]
+        followed = step["beams"]
+        assert followed == [one for one in step["candidates"] if one["fate"] == "followed"]
+    assert followed == []
+    assert {one["fate"] for step in steps for one in step["candidates"]} == {
+        "followed",
+        "complete",
+        "dropped",
+    }
+
+
+def test_each_step_of_greedy_decoding_knows_all_probabilities(engine, translator, pairs):
+    source, target = pairs[0]
+    steps = engine.run(
+        """ids => Array.from(glassformer.greedy(translator.model, ids), (step) => ({
+          ...step,
+          logProbabilities: Array.from(step.logProbabilities, (number) => Math.exp(number)),
+          best: glassformer.likeliest(step.logProbabilities, 3).map(({ id }) => id),
+        }))""",
+        source,
+    )
+    assert steps[-1]["ids"] == target
+    with torch.no_grad():
+        logits = translator.model(torch.tensor([source]), torch.tensor([[START_ID, *target[:-1]]]))[0]
+    wanted = logits.softmax(-1)
+    wanted[:, [PAD_ID, START_ID]] = 0
+    np.testing.assert_allclose([step["logProbabilities"] for step in steps], wanted, atol=NEAR)
+    assert [step["best"] for step in steps] == wanted.topk(3).indices.tolist()
+
+
+def test_chance_is_the_same_for_the_same_seed(engine):
+    assert engine.run("""() => {
+      const { seededRandom } = glassformer;
+      const draw = (seed) => translator.sample("I am tired.", { random: seededRandom(seed) }).text;
+      return draw(1) === draw(1) && [2, 3, 4, 5].some((seed) => draw(seed) !== draw(1));
+    }""")
+
+
+def test_tokens_are_drawn_as_often_as_the_model_finds_them_likely(engine, tmp_path):
+    model, source, draws = make_model(), [3, 4, 5, 2], 4000
+    drawn = engine.run(
+        f"""async ([ids, draws]) => {{
+          const model = {give_model(engine, model, tmp_path)};
+          const options = {{ random: glassformer.seededRandom(7), temperature: 1.5, maxLength: 1 }};
+          const draw = () => glassformer.finish(glassformer.sample(model, ids, options)).ids[0];
+          return Array.from({{ length: draws }}, draw);
+        }}""",
+        [source, draws],
+    )
+    with torch.no_grad():
+        logits = model(torch.tensor([source]), torch.tensor([[START_ID]]))[0, 0]
+    logits[[PAD_ID, START_ID]] = -torch.inf
+    probabilities = (logits / 1.5).softmax(-1).numpy()
+    spread = np.sqrt(probabilities * (1 - probabilities) / draws)
+    shares = np.bincount(drawn, minlength=len(probabilities)) / draws
+    assert (np.abs(shares - probabilities) <= 4 * spread).all()
+
+
+def test_without_heat_chance_is_greedy(engine):
+    one, other = engine.run("""() => [
+      translator.sample("Where is the exit?", { temperature: 0 }),
+      translator.translate("Where is the exit?", { beamSize: 1 }),
+    ].map(({ text }) => text)""")
+    assert one == other
+
+
+def test_learned_positions_limit_what_is_read_and_written(engine, tmp_path):
+    script = give_model(engine, make_model(positions="learned", max_length=7), tmp_path)
+    source = [3, 4, 5, 2]
+    (found,) = search(engine, [source], script)[0]
+    assert len(found["ids"]) <= 7
+    too_long = f"async () => glassformer.finish(glassformer.greedy({script}, [3], {{ maxLength: 8 }}))"
+    assert "at most 7" in refusal(engine, too_long)
+    assert "position 7" in refusal(engine, f"async () => ({script}).encode([3, 3, 3, 3, 3, 3, 3, 2])")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"beamSize": 0},
+        {"numBest": 5},
+        {"lengthPenalty": "short"},
+        {"alpha": -1},
+        {"maxLength": 1.5},
+    ],
+    ids=str,
+)
+def test_an_option_that_does_not_fit_is_named(engine, options):
+    assert next(iter(options)) in refusal(engine, "options => translator.translate('No.', options)", options)

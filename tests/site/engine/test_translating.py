@@ -1,0 +1,54 @@
+"""The translator in JavaScript gives all that there is to show, for text of any kind."""
+
+import pytest
+from engine import NEAR, SCRIPTS, refusal
+
+
+def test_a_translation_comes_with_all_that_there_is_to_show(engine, translator):
+    text = "The animal didn't cross the street because it was too tired."
+    best = translator.translate_num_best([text], num_best=2)[0]
+    found = engine.run("text => translator.translate(text, { numBest: 2, maps: true })", text)
+    assert found["text"] == best[0].text
+    assert [one["text"] for one in found["hypotheses"]] == [one.text for one in best]
+    assert found["score"] == pytest.approx(best[0].score, abs=NEAR)
+    assert found["source"]["pieces"] == [*translator.tokenizer.pieces(text), "<end>"]
+    assert found["target"]["pieces"][-1] == "<end>"
+    assert translator.tokenizer.decode([found["target"]["ids"]]) == [found["text"]]
+    for name, heads in found["maps"].items():
+        source, target = len(found["source"]["ids"]), len(found["target"]["ids"])
+        sizes = {"encoder": (source, source), "decoder": (target, source if "cross" in name else target)}
+        assert len(heads) == translator.model.config.num_heads
+        assert {len(queries) for queries in heads} == {sizes[name.split(".")[0]][0]}
+        assert {len(keys) for queries in heads for keys in queries} == {sizes[name.split(".")[0]][1]}
+
+
+@pytest.mark.parametrize("text", ["", " \t\u00a0\n"])
+def test_a_blank_sentence_becomes_an_empty_one(engine, text):
+    function = "text => [translator.translate(text, { maps: true }), translator.sample(text)]"
+    for found in engine.run(function, text):
+        assert (found["text"], found["logProbability"], found["target"]["ids"]) == ("", 0, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00\x07\x1b[31m", "🙂" * 3, "x" * 31, "\u202eabc\u200f", "😀\u0301’'’' ' '"]
+)
+def test_what_is_no_sentence_is_translated_all_the_same(engine, translator, text):
+    assert engine.run("text => translator.translate(text).text", text) == translator.translate([text])[0]
+
+
+def test_a_sentence_that_is_far_too_long_is_refused_in_words(engine, translator):
+    words = refusal(engine, "() => translator.translate('the dog '.repeat(50000))")
+    assert "too long: its 100000 words are 100001 tokens" in words
+    assert "at most 1024" in words
+    assert "must be text" in refusal(engine, "() => translator.translate(7)")
+
+
+def test_it_runs_in_a_worker(engine):
+    files = ", ".join(f"'{name}.js'" for name in [*SCRIPTS, "helpers"])
+    answer = "(files) => postMessage(glassformer.loadTranslator(files).translate('No.').text)"
+    engine.give("worker.js", f"importScripts({files}); filesIn('shipped').then({answer});".encode())
+    here, there = engine.run("""async () => [
+      translator.translate("No.").text,
+      await new Promise((resolve) => { new Worker("worker.js").onmessage = ({ data }) => resolve(data); }),
+    ]""")
+    assert here == there
