@@ -261,12 +261,20 @@ def _contents(book: Book, leaves: dict[str, Leaf], first_pages: dict[str, int]) 
 
 
 def print_book(browser: Browser, book: Book, output: Path) -> None:
-    """Print the book to a file."""
+    """Print the book to a file, until the page numbers in its contents are those that it has.
+
+    Raises:
+        RuntimeError: the pages go on changing.
+    """
     leaves = {docname: read_leaf(book, docname) for docname in book.docnames}
     first_pages: dict[str, int] = {}
-    for _ in range(2):
-        _print(browser, compose(book, leaves, first_pages), output)
+    for _ in range(5):
+        told = first_pages
+        _print(browser, compose(book, leaves, told), output)
         first_pages = pages_of(output, map(name_of, leaves))
+        if first_pages == told:
+            return
+    raise RuntimeError(f"{output}: the page numbers change with every print")
 
 
 def _print(browser: Browser, document: str, output: Path) -> None:
@@ -275,8 +283,11 @@ def _print(browser: Browser, document: str, output: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "book.html")
         file.write_text(document, encoding="utf-8")
+        page.emulate_media(media="print")
         page.goto(file.as_uri())
-        page.evaluate("() => MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)")
+        page.evaluate("() => MathJax.startup.promise.then(() => true)")
+        # What only paper asks for would come too late.
+        page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
         page.pdf(path=output, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
     page.close()
 
