@@ -34,7 +34,26 @@ def browser_type_launch_args(browser_type_launch_args):
     if CHROMIUM is None:
         pytest.fail("no Chromium on PATH")
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-    return browser_type_launch_args | {"executable_path": CHROMIUM, "args": quiet}
+    return browser_type_launch_args | {"executable_path": CHROMIUM, "args": [*quiet, ONE_PROCESS]}
+
+
+# To start a process and a context takes longer than most of what a test does on its page.
+ONE_PROCESS = "--renderer-process-limit=1"
+
+
+@pytest.fixture(scope="session")
+def context(browser):
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context):
+    page = context.new_page()
+    yield page
+    page.close()
+    context.set_offline(False)
 
 
 class _Silent(http.server.SimpleHTTPRequestHandler):

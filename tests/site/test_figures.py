@@ -31,9 +31,10 @@ def text_of(name):
 
 
 @every_page
-def test_figures_are_at_home_on_their_page(new_context, served, name):
+def test_figures_are_at_home_on_their_page(page, served, name):
     """In one opening, for it is loading a page that takes long; no figure needs its formulas typeset."""
-    page = new_context(viewport=WIDE, reduced_motion="reduce").new_page()
+    page.set_viewport_size(WIDE)
+    page.emulate_media(reduced_motion="reduce")
     complaints = listen(page)
     keep_to_strict_policy(page)
     page.route("**/mathjax/*", lambda route: route.fulfill(content_type="text/javascript", body=""))

@@ -27,7 +27,7 @@ LOOKS = {
     "light": ("light", WIDE, {}),
     "dark": ("dark", WIDE, {"runOnly": ["color-contrast"]}),
 }
-ALIKE = {".highlight": 6, ".math": 6, "section > p": 12, "tbody tr": 12, "glass-figure": 0}
+ALIKE = {".highlight": 3, ".math": 6, "section > p": 6, "dl > *": 12, "tbody tr": 12, "glass-figure": 0}
 CHAPTER = next(name for name in PAGES if name.startswith("chapters/"))
 
 
