@@ -117,11 +117,11 @@ imports: .venv/installed ## Check that floors import downward only
 
 .PHONY: unit
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
-	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW) $(filter-out $(SLOW) $(OTHER_TESTS), $(wildcard tests/*))
+	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW) $(filter-out $(SLOW) tests/site $(NO_TESTS), $(wildcard tests/*))
 # A file stays with one worker, which sets its fixtures up once; the longest files start first.
 TWO_WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 SLOW = $(addprefix tests/, teach museum training exercises)
-OTHER_TESTS = $(addprefix tests/, site helpers conftest.py __pycache__)
+NO_TESTS = tests/helpers %/conftest.py %/__pycache__
 
 # Strict: what a cell prints must be what is stored.
 .PHONY: notebooks
@@ -137,7 +137,7 @@ LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests
 site-tests: .venv/installed ## Open every page of the built website in Chromium
-	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW_PAGES) $(filter-out $(SLOW_PAGES), $(wildcard tests/site/test_*.py))
+	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW_PAGES) $(filter-out $(SLOW_PAGES) $(NO_TESTS), $(wildcard tests/site/*))
 SLOW_PAGES = $(addprefix tests/site/, test_pages.py test_figures.py engine)
 
 # ---- Measuring ----
