@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 
 from chromium import open_chromium
@@ -283,13 +283,18 @@ def _print(browser: Browser, document: str, output: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "book.html")
         file.write_text(document, encoding="utf-8")
-        page.emulate_media(media="print")
-        page.goto(file.as_uri())
-        page.evaluate("() => MathJax.startup.promise.then(() => true)")
-        # What only paper asks for would come too late.
-        page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
+        open_for_paper(page, file)
         page.pdf(path=output, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
     page.close()
+
+
+def open_for_paper(page: Page, file: Path) -> None:
+    """Open the document as paper shows it, with its formulas typeset and all fonts there."""
+    page.emulate_media(media="print")
+    page.goto(file.as_uri())
+    page.evaluate("() => MathJax.startup.promise.then(() => true)")
+    # What only paper asks for would come too late.
+    page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
 
 
 def pages_of(file: Path, names: Iterable[str]) -> dict[str, int]:

@@ -104,8 +104,7 @@ def test_nothing_is_wider_than_the_paper_and_figures_are_tables(page, book, tmp_
     file = tmp_path / "book.html"
     file.write_text(pdf.compose(book, leaves, {}), encoding="utf-8")
     page.set_viewport_size({"width": int(TEXT_WIDTH), "height": 900})
-    page.emulate_media(media="print")
-    page.goto(file.as_uri())
+    pdf.open_for_paper(page, file)
     wide = page.evaluate("""() => {
         const end = (element) => {
             const { left, right } = element.getBoundingClientRect();
