@@ -1,19 +1,8 @@
-"""A strict Content-Security-Policy, laid on a page on its way to the browser."""
+"""A strict Content-Security-Policy for a page."""
 
 import base64
 import hashlib
 import re
-
-
-def keep_to_strict_policy(page):
-    """Let the page's scripts run as under a strict policy; what it forbids is an error on the console."""
-    page.route("**/*.html", _answer)
-
-
-def _answer(route):
-    response = route.fetch()
-    policy = strict_policy(response.text())
-    route.fulfill(response=response, headers=response.headers | {"content-security-policy": policy})
 
 
 def strict_policy(text):

@@ -1,20 +1,20 @@
 """The built website in the system's Chromium: from a server on this machine, and from the file system."""
 
-import functools
 import http.server
 import os
-import shutil
 import threading
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
+from content_policy import strict_policy
 
+from chromium import find_chromium
 from glassformer.widgets.live import STATIC, files_of
 
 SITE = Path(__file__).parents[2] / "_build/html"
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
-)
+CHROMIUM = find_chromium()
 
 
 def pytest_collection_modifyitems(items):
@@ -56,21 +56,47 @@ def page(context):
     context.set_offline(False)
 
 
-class _Silent(http.server.SimpleHTTPRequestHandler):
+class _Server(http.server.SimpleHTTPRequestHandler):
+    """Serves the website, and lets each page run its own scripts only."""
+
+    def end_headers(self):
+        file = Path(self.translate_path(self.path))
+        if file.suffix == ".html" and file.is_file():
+            self.send_header("Content-Security-Policy", strict_policy(file.read_text(encoding="utf-8")))
+        super().end_headers()
+
     def log_message(self, *_):
         pass
+
+
+class _ServerWithoutMathJax(_Server):
+    def translate_path(self, path):
+        return os.devnull if "/mathjax/" in path else super().translate_path(path)
+
+
+@contextmanager
+def serve(handler):
+    """Serve the website on this machine, and yield its address."""
+    if not (SITE / "index.html").exists():
+        pytest.fail("the website is not built: make book")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=SITE)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")
 def served():
     """Return the address of the website on a local server."""
-    if not (SITE / "index.html").exists():
-        pytest.fail("the website is not built: make book")
-    handler = functools.partial(_Silent, directory=SITE)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serve(_Server) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def served_without_mathjax():
+    """Return an address where formulas stay as they are written: to typeset them takes longest."""
+    with serve(_ServerWithoutMathJax) as address:
+        yield address
 
 
 @pytest.fixture

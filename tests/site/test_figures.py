@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from accessibility import violations
-from content_policy import keep_to_strict_policy
 
 SITE = Path(__file__).parents[2] / "_build/html"
 FIGURE = re.compile(r'<glass-figure name="(\w+)"[^>]*--wide: ([\d.]+)rem; --narrow: ([\d.]+)rem')
@@ -31,14 +30,12 @@ def text_of(name):
 
 
 @every_page
-def test_figures_are_at_home_on_their_page(page, served, name):
-    """In one opening, for it is loading a page that takes long; no figure needs its formulas typeset."""
+def test_figures_are_at_home_on_their_page(page, served_without_mathjax, name):
+    """In one opening, for it is loading a page that takes long."""
     page.set_viewport_size(WIDE)
     page.emulate_media(reduced_motion="reduce")
     complaints = listen(page)
-    keep_to_strict_policy(page)
-    page.route("**/mathjax/*", lambda route: route.fulfill(content_type="text/javascript", body=""))
-    page.goto(f"{served}/{name}.html")
+    page.goto(f"{served_without_mathjax}/{name}.html")
     assert_all_are_alive(page)
     assert_room_is_kept(page, name, which=0)
     page.emulate_media(media="print")
