@@ -18,6 +18,8 @@
       if (!starts.has(name) || this.dataset.live !== undefined) return;
       const data = JSON.parse(this.querySelector("script[type='application/json']").textContent);
       const stage = element("div", { class: "stage" });
+      // JupyterLab takes the arrow keys for itself, unless what has the focus says that they are its own.
+      stage.addEventListener("focusin", ({ target }) => set(target, { "data-lm-suppress-shortcuts": "true" }));
       this.append(stage);
       starts.get(name)(stage, data);
       this.dataset.live = "";
