@@ -92,14 +92,18 @@ class LiveFigure:
     def __repr__(self) -> str:
         return f"LiveFigure({self.name!r})"
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """Write the figure without its scripts."""
         wide, narrow = self.heights
-        figure = (
+        return (
             f'<glass-figure name="{self.name}" role="group" aria-label="{escape(self.label)}" '
             f'style="--wide: {wide:g}rem; --narrow: {narrow:g}rem">'
             f'<script type="application/json">{self.json}</script>{self.table.to_html()}</glass-figure>'
         )
-        return figure if os.environ.get("GLASSFORMER_SCRIPTS") == "page" else figure + self._scripts()
+
+    def _repr_html_(self) -> str:
+        html = self.to_html()
+        return html if os.environ.get("GLASSFORMER_SCRIPTS") == "page" else html + self._scripts()
 
     def _scripts(self) -> str:
         tags = {".css": "style", ".js": "script"}

@@ -1,0 +1,37 @@
+"""A live figure as a Jupyter widget: beside other widgets, and where an output may bring no scripts.
+
+This needs anywidget, which comes with the extra ``widget`` of the package.
+"""
+
+import traitlets
+
+from glassformer.widgets.live import STATIC, LiveFigure, files_of
+
+try:
+    import anywidget
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "glassformer.widgets.jupyter needs anywidget: pip install anywidget", name="anywidget"
+    ) from error
+
+RENDER = "export default { render({ model, el }) { el.innerHTML = model.get('html'); } };"
+
+
+class FigureWidget(anywidget.AnyWidget):
+    """A live figure in a notebook's page, drawn by the same scripts as on the book's pages.
+
+    Args:
+        figure: what a function such as ``glassformer.widgets.live_softmax`` gives.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _css = traitlets.Unicode().tag(sync=True)
+    html = traitlets.Unicode(read_only=True).tag(sync=True)
+
+    def __init__(self, figure: LiveFigure) -> None:
+        def read(ending: str) -> str:
+            files = (file for file in files_of(figure.name) if file.endswith(ending))
+            return "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
+
+        super().__init__(_esm=f"{read('.js')}\n{RENDER}", _css=read(".css"))
+        self.set_trait("html", figure.to_html())
