@@ -5,7 +5,7 @@ This needs anywidget, which comes with the extra ``widget`` of the package.
 
 import traitlets
 
-from glassformer.widgets.live import STATIC, LiveFigure, files_of
+from glassformer.widgets.live import LiveFigure, read_files
 
 try:
     import anywidget
@@ -29,9 +29,6 @@ class FigureWidget(anywidget.AnyWidget):
     html = traitlets.Unicode(read_only=True).tag(sync=True)
 
     def __init__(self, figure: LiveFigure) -> None:
-        def read(ending: str) -> str:
-            files = (file for file in files_of(figure.name) if file.endswith(ending))
-            return "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
-
-        super().__init__(_esm=f"{read('.js')}\n{RENDER}", _css=read(".css"))
+        scripts, sheets = read_files(figure.name, ".js"), read_files(figure.name, ".css")
+        super().__init__(_esm=f"{scripts}\n{RENDER}", _css=sheets)
         self.set_trait("html", figure.to_html())

@@ -27,6 +27,12 @@ def files_of(name: str) -> list[str]:
     return ["figures.css", "figures.js", "numbers.js", *parts, *own]
 
 
+def read_files(name: str, ending: str) -> str:
+    """Read all sheets that a figure needs as one, or all scripts."""
+    files = (file for file in files_of(name) if file.endswith(ending))
+    return "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
+
+
 class Table:
     """What a figure shows at its start, in words and numbers: for paper, and where no script runs.
 
@@ -103,11 +109,7 @@ class LiveFigure:
 
     def _repr_html_(self) -> str:
         html = self.to_html()
-        return html if os.environ.get("GLASSFORMER_SCRIPTS") == "page" else html + self._scripts()
-
-    def _scripts(self) -> str:
-        tags = {".css": "style", ".js": "script"}
-        texts = [
-            (tags[Path(file).suffix], (STATIC / file).read_text("utf-8")) for file in files_of(self.name)
-        ]
-        return "".join(f"<{tag}>{text}</{tag}>" for tag, text in texts)
+        if os.environ.get("GLASSFORMER_SCRIPTS") == "page":
+            return html
+        sheets, scripts = read_files(self.name, ".css"), read_files(self.name, ".js")
+        return f"{html}<style>{sheets}</style><script>{scripts}</script>"
