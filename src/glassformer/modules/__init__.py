@@ -1,1 +1,91 @@
-"""The definitions made trainable: PyTorch twins of `reference`, and the models built from them."""
+"""PyTorch: the names of `reference`, made trainable, and the models that are built from them."""
+
+from glassformer.modules.additive import AdditiveAttention, additive_attention
+from glassformer.modules.attention import (
+    AttentionHeads,
+    MultiHeadAttention,
+    attention_weights,
+    fused_attention,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
+from glassformer.modules.chunked import chunked_attention
+from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
+from glassformer.modules.dropout import Dropout
+from glassformer.modules.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    FeedForward,
+    Residual,
+    feed_forward,
+    layer_norm,
+)
+from glassformer.modules.lookup import AttentionLookup
+from glassformer.modules.masks import causal_mask, padding_mask
+from glassformer.modules.order import OrderReader
+from glassformer.modules.positions import (
+    LearnedPositions,
+    LinearBiasPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    linear_bias,
+    rotate_by_position,
+)
+from glassformer.modules.recurrent import (
+    AdditiveAttentionTranslator,
+    FixedContextTranslator,
+    elman_rnn,
+    lstm,
+)
+from glassformer.modules.softmax import softmax
+from glassformer.modules.storage import load_model, save_model
+from glassformer.modules.transformer import (
+    Decoder,
+    Embedding,
+    Encoder,
+    Transformer,
+)
+
+__all__ = [
+    "AdditiveAttention",
+    "AdditiveAttentionTranslator",
+    "AttentionHeads",
+    "AttentionLookup",
+    "Decoder",
+    "DecoderLayer",
+    "Dropout",
+    "Embedding",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "FixedContextTranslator",
+    "LearnedPositions",
+    "LinearBiasPositions",
+    "MultiHeadAttention",
+    "OrderReader",
+    "RecurrentConfig",
+    "Residual",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "Transformer",
+    "TransformerConfig",
+    "additive_attention",
+    "attention_weights",
+    "causal_mask",
+    "chunked_attention",
+    "elman_rnn",
+    "feed_forward",
+    "fused_attention",
+    "layer_norm",
+    "linear_bias",
+    "load_model",
+    "lstm",
+    "merge_heads",
+    "padding_mask",
+    "rotate_by_position",
+    "save_model",
+    "scaled_dot_product_attention",
+    "softmax",
+    "split_heads",
+]

@@ -1,1 +1,67 @@
-"""How a model comes to its weights: what it is asked, and how it is corrected."""
+"""Losses, schedules, checkpoints and the trainer."""
+
+from glassformer.training.checkpoints import (
+    Progress,
+    average_weights,
+    list_checkpoints,
+    load_checkpoint,
+    save_checkpoint,
+)
+from glassformer.training.evaluation import (
+    evaluate,
+    rescore,
+    score_translations,
+    summarize,
+)
+from glassformer.training.folders import average_checkpoints, find_translator
+from glassformer.training.log import RunLog, read_log
+from glassformer.training.loop import draw_batches, train
+from glassformer.training.loss import (
+    chunked_loss,
+    cross_entropy,
+    shift,
+    teacher_forced_loss,
+)
+from glassformer.training.parallel import Workers, join_workers
+from glassformer.training.run import (
+    Recipe,
+    read_recipe,
+    run_recipe,
+    small_model,
+)
+from glassformer.training.schedule import learning_rate_at, paper_learning_rate
+from glassformer.training.settings import TrainingSettings
+from glassformer.training.trainer import DivergenceError, Trainer
+
+__all__ = [
+    "DivergenceError",
+    "Progress",
+    "Recipe",
+    "RunLog",
+    "Trainer",
+    "TrainingSettings",
+    "Workers",
+    "average_checkpoints",
+    "average_weights",
+    "chunked_loss",
+    "cross_entropy",
+    "draw_batches",
+    "evaluate",
+    "find_translator",
+    "join_workers",
+    "learning_rate_at",
+    "list_checkpoints",
+    "load_checkpoint",
+    "paper_learning_rate",
+    "read_log",
+    "read_recipe",
+    "rescore",
+    "run_recipe",
+    "save_checkpoint",
+    "score_translations",
+    "shift",
+    "small_model",
+    "summarize",
+    "teacher_forced_loss",
+    "train",
+]
