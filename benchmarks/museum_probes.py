@@ -18,7 +18,6 @@ from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
 from glassformer.data.corpora import Corpus, Sentences
-from glassformer.data.grammar import Example, join_words, make_corpus
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
 from glassformer.decoding.beam import beam_search
@@ -26,6 +25,7 @@ from glassformer.decoding.greedy import greedy_decode
 from glassformer.inspection import record_attention
 from glassformer.modules.attention import AttentionHeads
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import Example, join_words, make_corpus
 from glassformer.training.log import read_log
 from glassformer.training.loop import draw_batches, train
 from glassformer.training.loss import cross_entropy, shift

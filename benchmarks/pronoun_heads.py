@@ -19,14 +19,14 @@ from numpy import ndarray as Array
 from record import write_result
 from torch import Tensor
 
-from glassformer.data.grammar import Example, make_corpus
-from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES
 from glassformer.data.vocabulary import Vocabulary
 from glassformer.decoding.greedy import translate
 from glassformer.inspection import ablate_heads, find_attentions, record_attention
 from glassformer.metrics import exact_match
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
+from glassformer.tasks.grammar import Example, make_corpus
+from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES
 from glassformer.training.loop import draw_batches, train
 from glassformer.training.loss import shift
 

@@ -15,9 +15,9 @@ import torch
 from record import write_result
 from torch import nn
 
-from glassformer.data.recall import RecallBatch, RecallTask, recall_rate
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.runtime import pick_device, seed_everything
+from glassformer.tasks.recall import RecallBatch, RecallTask, recall_rate
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 32, 64, 1000, 0.005
 MODELS = {"fixed vector": FixedContextTranslator, "with attention": AdditiveAttentionTranslator}

@@ -14,9 +14,8 @@ import torch
 from record import write_result
 from torch import nn
 
-from glassformer.data.lookup import LookupTask
-from glassformer.modules.lookup import AttentionLookup
 from glassformer.runtime import pick_device
+from glassformer.tasks.lookup import AttentionLookup, LookupTask
 
 TASK = LookupTask(num_pairs=16, num_symbols=32, num_values=16)
 BATCH_SIZE, TEST_SIZE = 64, 1000

@@ -20,11 +20,11 @@ from record import kept, write_result
 
 from glassformer.data.batching import TokenBatches
 from glassformer.data.corpora import Corpus, Sentences
-from glassformer.data.grammar import join_words, make_corpus
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.metrics import bleu
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
+from glassformer.tasks.grammar import join_words, make_corpus
 from glassformer.training.checkpoints import average_weights, list_checkpoints
 from glassformer.training.loss import chunked_loss
 from glassformer.training.settings import TrainingSettings

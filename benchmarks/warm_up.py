@@ -16,10 +16,10 @@ import torch
 from record import kept, write_result
 from torch import Tensor
 
-from glassformer.data.grammar import make_corpus
 from glassformer.data.vocabulary import Vocabulary
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
+from glassformer.tasks.grammar import make_corpus
 from glassformer.training.loop import draw_batches
 from glassformer.training.loss import teacher_forced_loss
 from glassformer.training.schedule import learning_rate_at

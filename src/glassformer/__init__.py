@@ -6,7 +6,8 @@ The floors of the house, from the ground up; each imports only from those below 
 1. ``reference`` (NumPy: the definitions), ``plotting`` (arrays in, Axes out)
 2. ``modules`` (PyTorch: the same names, trainable), ``data`` (corpora, strings to batches)
 3. ``interop`` (to and from torch.nn), ``inspection`` (look inside a model from outside),
-   ``decoding`` (from logits to sentences), ``metrics`` (scores of translations)
+   ``decoding`` (from logits to sentences), ``metrics`` (scores of translations),
+   ``tasks`` (synthetic tasks with known answers, and small models for them)
 4. ``translator`` (a model with its tokenizer: sentences in, sentences out; one is in ``pretrained``)
 5. ``training`` (losses, schedules, checkpoints, the trainer)
 6. ``exercises`` (checks that name the slip), ``quizzes`` (questions whose wrong answers are explained)

@@ -3,10 +3,10 @@ import itertools
 import numpy as np
 import pytest
 
-from glassformer.data.questions import QuestionTask, all_right_rate
 from glassformer.exercises.multi_head_attention import check_best_share, check_parameters
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.reference.heads import multi_head_attention
+from glassformer.tasks.questions import QuestionTask, all_right_rate
 
 
 def test_the_wanted_number_of_parameters_is_what_the_module_has():

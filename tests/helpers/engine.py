@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from glassformer.data.grammar import make_corpus
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.modules.storage import save_model
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import make_corpus
 from glassformer.translator import locate_translator
 from glassformer.widgets.live import STATIC
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from glassformer.data.corpora import Corpus, Sentences
-from glassformer.data.grammar import join_words, make_corpus
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import join_words, make_corpus
 from glassformer.training.parallel import join_workers
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer

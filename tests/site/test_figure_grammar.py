@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from glassformer.data.grammar import BOOK_EXAMPLE, Example, join_words
-from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
 from glassformer.data.vocabulary import END_ID, START_ID, Vocabulary
 from glassformer.decoding.greedy import greedy_decode
 from glassformer.inspection import record_attention
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import BOOK_EXAMPLE, Example, join_words
+from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
 from glassformer.widgets import live_grammar
 
 SENTENCES = [

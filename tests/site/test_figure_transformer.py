@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from glassformer.data.grammar import split_words
 from glassformer.inspection import record_attention
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import split_words
 from glassformer.widgets import live_transformer
 
 SIZES = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_encoder_layers": 2, "num_decoder_layers": 4}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from glassformer.data.grammar import BOOK_EXAMPLE, Example
-from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS
 from glassformer.data.vocabulary import Vocabulary
 from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.tasks.grammar import BOOK_EXAMPLE, Example
+from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS
 from glassformer.widgets import live_grammar
 
 

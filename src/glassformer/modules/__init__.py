@@ -21,9 +21,7 @@ from glassformer.modules.layers import (
     feed_forward,
     layer_norm,
 )
-from glassformer.modules.lookup import AttentionLookup
 from glassformer.modules.masks import causal_mask, padding_mask
-from glassformer.modules.order import OrderReader
 from glassformer.modules.positions import (
     LearnedPositions,
     LinearBiasPositions,
@@ -51,7 +49,6 @@ __all__ = [
     "AdditiveAttention",
     "AdditiveAttentionTranslator",
     "AttentionHeads",
-    "AttentionLookup",
     "Decoder",
     "DecoderLayer",
     "Dropout",
@@ -63,7 +60,6 @@ __all__ = [
     "LearnedPositions",
     "LinearBiasPositions",
     "MultiHeadAttention",
-    "OrderReader",
     "RecurrentConfig",
     "Residual",
     "RotaryPositions",

@@ -1,12 +1,16 @@
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.testing import assert_close
 
-from glassformer.data.order import OrderTask
+from glassformer.tasks.order import OrderReader, OrderTask
 
 BATCH, LENGTH, SYMBOLS = 3, 11, 7
+TIME, WORDS, HEADS, D_MODEL, MAX_LENGTH = 5, 11, 3, 18, 13
 QUESTIONS = ["before", "first", "later"]
+POSITIONS = ["none", "sinusoidal", "learned", "rotary", "linear_bias"]
 
 
 @given(
@@ -74,3 +78,61 @@ def test_the_same_generator_state_draws_the_same_batch():
 def test_a_wrong_argument_is_named_with_both_numbers(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def make(positions):
+    torch.manual_seed(0)
+    sizes = {"d_model": D_MODEL, "num_heads": HEADS, "max_length": MAX_LENGTH}
+    return OrderReader(WORDS, positions=positions, **sizes).double()
+
+
+@pytest.fixture
+def ids():
+    return torch.randint(WORDS, (BATCH, TIME), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_it_answers_what_a_causal_attention_over_all_words_would_answer_at_the_last(positions, ids):
+    model = make(positions)
+    x = model.word(ids) if model.position is None else model.position(model.word(ids))
+    every_output, _ = model.attention(x, x, x, torch.ones(TIME, TIME, dtype=torch.bool).tril())
+    assert_close(model(ids), model.answer_proj(every_output[:, -1]))
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_words_before_the_last_may_change_places_unseen_only_without_positions(positions, ids):
+    ids[:, :4] = torch.arange(4)
+    shuffled = ids[:, [2, 0, 3, 1, 4]]
+    assert torch.allclose(make(positions)(ids), make(positions)(shuffled), atol=1e-12) == (
+        positions == "none"
+    )
+
+
+@pytest.mark.parametrize(("positions", "moves"), [("sinusoidal", True), ("learned", True), ("rotary", False)])
+def test_a_start_moves_what_is_added_and_nothing_else(positions, moves, ids):
+    model = make(positions)
+    assert torch.allclose(model(ids), model(ids, start=7)) == (not moves)
+
+
+def test_a_masked_word_cannot_matter(ids):
+    model, mask = make("rotary"), torch.arange(TIME) > 1
+    before = model(ids, attn_mask=mask[None])
+    ids[:, :2] = 0
+    assert_close(model(ids, attn_mask=mask[None]), before)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_every_weight_learns_but_a_bias_of_the_keys(positions, ids):
+    model = make(positions)
+    model(ids).square().sum().backward()
+    still = {name for name, weight in model.named_parameters() if weight.grad.abs().max() < 1e-12}
+    assert still <= {"attention.key_proj.bias"}
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_input_is_named():
+    sizes = {"d_model": D_MODEL, "num_heads": HEADS, "max_length": MAX_LENGTH}
+    with pytest.raises(ValueError, match=r"positions must be .*'rotary'.*, got 'absolute'"):
+        OrderReader(WORDS, positions="absolute", **sizes)
+    with pytest.raises(ValueError, match="vocabulary_size must be a whole number of at least 1, got 0"):
+        OrderReader(0, positions="none", **sizes)

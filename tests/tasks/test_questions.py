@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.data.questions import QuestionTask, all_right_rate, answer_rates
+from glassformer.tasks.questions import QuestionTask, all_right_rate, answer_rates
 
 BATCH, PAIRS, SYMBOLS, VALUES, QUESTIONS = 3, 5, 7, 11, 2
 TASK = QuestionTask(PAIRS, SYMBOLS, VALUES, QUESTIONS)

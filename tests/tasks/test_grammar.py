@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.data import grammar
-from glassformer.data.grammar import (
+from glassformer.tasks import grammar
+from glassformer.tasks.grammar import (
     BOOK_EXAMPLE,
     Example,
     join_words,
@@ -19,7 +19,7 @@ from glassformer.data.grammar import (
     split_words,
     translate,
 )
-from glassformer.data.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
+from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
 
 examples = st.builds(
     Example,

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.data.lexicon import (
+from glassformer.tasks.lexicon import (
     ADJECTIVES,
     ANIMALS,
     PLACES,

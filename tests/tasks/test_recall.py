@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.data.recall import RecallTask, recall_rate
+from glassformer.tasks.recall import RecallTask, recall_rate
 
 BATCH, LENGTH, SYMBOLS = 3, 5, 7
 TASK = RecallTask(length=LENGTH, num_symbols=SYMBOLS)

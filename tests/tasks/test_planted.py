@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from glassformer.data.planted import CapitalTask
 from glassformer.data.vocabulary import MARKS
+from glassformer.tasks.planted import CapitalTask
 
 BATCH, LENGTH, LETTERS, CAPITALS = 2000, 7, 5, 2
 

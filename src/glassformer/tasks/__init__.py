@@ -1,0 +1,64 @@
+"""Synthetic tasks with known answers: a small English-French grammar, look-up, order, recall and more."""
+
+from glassformer.tasks.grammar import (
+    BOOK_EXAMPLE,
+    Example,
+    join_words,
+    make_corpus,
+    parse,
+    split_words,
+    translate,
+)
+from glassformer.tasks.lexicon import (
+    ADJECTIVES,
+    ANIMALS,
+    PLACES,
+    VERBS,
+    Adjective,
+    Noun,
+    Verb,
+    adjective,
+    noun,
+    verb,
+)
+from glassformer.tasks.lookup import AttentionLookup, LookupBatch, LookupTask
+from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask, Positions
+from glassformer.tasks.planted import CapitalBatch, CapitalTask
+from glassformer.tasks.questions import QuestionBatch, QuestionTask, all_right_rate, answer_rates
+from glassformer.tasks.recall import RecallBatch, RecallTask, recall_rate
+
+__all__ = [
+    "ADJECTIVES",
+    "ANIMALS",
+    "BOOK_EXAMPLE",
+    "PLACES",
+    "VERBS",
+    "Adjective",
+    "AttentionLookup",
+    "CapitalBatch",
+    "CapitalTask",
+    "Example",
+    "LookupBatch",
+    "LookupTask",
+    "Noun",
+    "OrderBatch",
+    "OrderReader",
+    "OrderTask",
+    "Positions",
+    "QuestionBatch",
+    "QuestionTask",
+    "RecallBatch",
+    "RecallTask",
+    "Verb",
+    "adjective",
+    "all_right_rate",
+    "answer_rates",
+    "join_words",
+    "make_corpus",
+    "noun",
+    "parse",
+    "recall_rate",
+    "split_words",
+    "translate",
+    "verb",
+]

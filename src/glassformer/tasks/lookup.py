@@ -1,0 +1,146 @@
+"""Look up the value that is paired with a symbol: the task, and an attention layer that learns it."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray as Array
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from glassformer.modules.attention import merge_heads, split_heads
+from glassformer.validation import require_multiple, require_positive, require_whole
+
+
+class LookupBatch(NamedTuple):
+    """Lists of symbol-value pairs, with one query about each list.
+
+    Attributes:
+        query_ids: symbol to look up in each list.
+        key_ids: symbols of the pairs, all different within a list.
+        value_ids: values of the pairs.
+        wanted_ids: value paired with the queried symbol.
+    """
+
+    query_ids: Int[Array, "batch"]
+    key_ids: Int[Array, "batch pairs"]
+    value_ids: Int[Array, "batch pairs"]
+    wanted_ids: Int[Array, "batch"]
+
+
+@dataclass(frozen=True)
+class LookupTask:
+    """Sample lists of ``num_pairs`` symbol-value pairs and ask for the value of one symbol.
+
+    Values are drawn independently for every list, so a symbol says nothing about its value: a guess is right
+    once in ``num_values`` times.
+
+    Attributes:
+        num_pairs: number of pairs in a list.
+        num_symbols: number of different symbols.
+        num_values: number of different values.
+
+    Raises:
+        ValueError: a number is not a whole number of at least 1, or there are more pairs than symbols.
+    """
+
+    num_pairs: int
+    num_symbols: int
+    num_values: int
+
+    def __post_init__(self) -> None:
+        require_whole(num_pairs=self.num_pairs, num_symbols=self.num_symbols, num_values=self.num_values)
+        if self.num_pairs > self.num_symbols:
+            raise ValueError(
+                f"num_pairs ({self.num_pairs}) must be at most num_symbols ({self.num_symbols}): "
+                "the symbols of a list are all different"
+            )
+
+    def sample(self, batch_size: int, rng: np.random.Generator) -> LookupBatch:
+        """Sample a batch of lists and queries; the same ``rng`` state gives the same batch.
+
+        Raises:
+            ValueError: ``batch_size`` is not a whole number of at least 1.
+        """
+        require_whole(batch_size=batch_size)
+        every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
+        key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
+        value_ids = rng.integers(self.num_values, size=key_ids.shape)
+        asked = rng.integers(self.num_pairs, size=batch_size)
+        row = np.arange(batch_size)
+        return LookupBatch(key_ids[row, asked], key_ids, value_ids, value_ids[row, asked])
+
+
+class AttentionLookup(nn.Module):
+    """Answer a look-up with softmax(QKᵀ / scale) V and a linear map.
+
+    A symbol is a fixed random vector with components of unit variance, and a value is a one-hot vector. The
+    four weight matrices are learned and initialised as Glorot & Bengio (2010) propose.
+
+    Args:
+        num_symbols: number of different symbols.
+        num_values: number of different values, and of logits.
+        d_model: width of a symbol's vector.
+        num_heads: number of attention heads.
+        scale: divisor of the scores; scaled dot-product attention uses √d_k, with d_k = d_model / num_heads.
+        generator: CPU generator that draws the symbols and the initial weights.
+
+    Raises:
+        ValueError: a size or the scale is invalid.
+    """
+
+    symbols: Tensor
+
+    def __init__(
+        self,
+        num_symbols: int,
+        num_values: int,
+        *,
+        d_model: int,
+        num_heads: int,
+        scale: float | int,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        require_whole(num_symbols=num_symbols, num_values=num_values)
+        require_multiple(d_model, num_heads)
+        require_positive(scale=scale)
+        self.num_values, self.num_heads, self.scale = num_values, num_heads, scale
+
+        def normal(rows: int, columns: int) -> Tensor:
+            return torch.randn(rows, columns, generator=generator)
+
+        def projection(rows: int, columns: int) -> nn.Parameter:
+            return nn.Parameter(normal(rows, columns) * math.sqrt(2 / (rows + columns)))
+
+        self.register_buffer("symbols", normal(num_symbols, d_model))
+        self.query_weight = projection(d_model, d_model)
+        self.key_weight = projection(d_model, d_model)
+        self.value_weight = projection(num_values, d_model)
+        self.output_weight = projection(d_model, num_values)
+
+    def scores(self) -> Float[Tensor, "heads symbols symbols"]:
+        """Compute the score of every symbol as a query with every symbol as a key, in each head."""
+        query = split_heads(self.symbols @ self.query_weight, self.num_heads)
+        key = split_heads(self.symbols @ self.key_weight, self.num_heads)
+        return query @ key.transpose(-2, -1) / self.scale
+
+    def forward(
+        self,
+        query_ids: Int[Tensor, " batch"],
+        key_ids: Int[Tensor, "batch pairs"],
+        value_ids: Int[Tensor, "batch pairs"],
+    ) -> tuple[Float[Tensor, "batch num_values"], Float[Tensor, "heads batch pairs"]]:
+        """Look up one symbol in each list.
+
+        Returns:
+            Logits over the values, and each head's attention weights over the pairs.
+        """
+        weights = self.scores()[:, query_ids[:, None], key_ids].softmax(-1)
+        value = F.one_hot(value_ids, self.num_values).to(weights.dtype)
+        found = torch.einsum("hbp,bpv->hbv", weights, value)
+        attended = merge_heads(found @ split_heads(self.value_weight, self.num_heads))
+        return attended @ self.output_weight, weights
