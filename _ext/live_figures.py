@@ -10,11 +10,10 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
 
 from glassformer import widgets
-from glassformer.widgets.live import STATIC, files_of
+from glassformer.widgets.live import copy_scripts, files_of
 
 FIGURE = re.compile(r'<glass-figure name="(\w+)"')
 SHIPPED = Path(widgets.__file__).parents[1] / "shipped"
@@ -33,9 +32,9 @@ class FigureDirective(SphinxDirective):
         return [nodes.raw("", make()._repr_html_(), format="html")]
 
 
-def serve_scripts(app: Sphinx, config: Config) -> None:
-    """Announce the scripts after Jupyter Book has loaded on every page whatever it found in the folders."""
-    config.html_static_path.append(str(STATIC))
+def serve_scripts(app: Sphinx) -> None:
+    """Copy the scripts: Jupyter Book would load a static path's scripts on every page."""
+    copy_scripts(Path(app.outdir, "_static"))
 
 
 def load_scripts(
@@ -54,7 +53,7 @@ def load_scripts(
 def serve_translators(app: Sphinx, error: Exception | None) -> None:
     """Copy the shipped translators to where the pages look for them, as files and as scripts."""
     if error is None and app.builder.format == "html":
-        served = Path(app.outdir, "_static/translator")
+        served = Path(app.outdir, "_static/engine")
         shutil.copytree(SHIPPED, served, dirs_exist_ok=True)
         for folder in SHIPPED.iterdir():
             (served / f"{folder.name}.js").write_text(as_script(folder), encoding="ascii")
@@ -71,7 +70,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Act once the configuration is read, on each page, and at the end."""
     os.environ["GLASSFORMER_SCRIPTS"] = "page"  # figures made here leave their scripts to the page
     app.add_directive("live-figure", FigureDirective)
-    app.connect("config-inited", serve_scripts)
+    app.connect("builder-inited", serve_scripts)
     app.connect("html-page-context", load_scripts)
     app.connect("build-finished", serve_translators)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from record import write_result
 
 from glassformer.translator import locate_translator
-from glassformer.widgets.live import STATIC, files_of
-from glassformer.widgets.translate import EXAMPLES
+from glassformer.widgets.figures.translate import EXAMPLES
+from glassformer.widgets.live import SCRIPTS, files_of
 
 SPEEDS = {"1x": 1, "6x": 6}
 FILES = {"model": "model.json", "weights": "model.safetensors", "tokenizer": "tokenizer.json"}
@@ -89,7 +89,7 @@ def take_turn(browser: Browser, slowdown: int) -> dict[str, float]:
     with browser.new_page() as page:
         for file in files_of("translate"):
             if file.endswith(".js"):
-                page.add_script_tag(path=STATIC / file)
+                page.add_script_tag(path=SCRIPTS / file)
         page.evaluate(PREPARE, {"packed": packed, "sentences": list(EXAMPLES)})
         clock = Clock(page, slowdown)
         load, _ = clock.time(LOAD)

@@ -7,8 +7,8 @@ from lxml import etree
 from lxml.builder import E
 from lxml.etree import _Element as Element
 
+from glassformer.widgets.figures.quiz import number_in_words
 from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
-from glassformer.widgets.quiz import number_in_words
 from prose import prose
 
 

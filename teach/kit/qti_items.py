@@ -11,8 +11,8 @@ from lxml.builder import ElementMaker
 from lxml.etree import QName
 from lxml.etree import _Element as Element
 
+from glassformer.widgets.figures.quiz import number_in_words
 from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
-from glassformer.widgets.quiz import number_in_words
 from prose import prose
 
 QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"

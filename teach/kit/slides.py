@@ -18,7 +18,7 @@ import yaml
 from markdown_it.token import Token
 from pygments.formatters import HtmlFormatter
 
-from glassformer.widgets.live import STATIC, files_of
+from glassformer.widgets.live import copy_scripts, files_of
 from slide_parts import Chapter, show
 from slide_scripts import (
     BREAK,
@@ -138,8 +138,8 @@ def _mathjax() -> dict:
 
 def _copy_static(folder: Path) -> None:
     """Copy what the pages load: the engine, MathJax, the fonts, the figures' scripts, the look."""
-    shutil.copytree(STATIC, folder)
-    shutil.copytree(ROOT / "_vendor", folder, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "_vendor", folder)
+    copy_scripts(folder)
     own = [path for path in SCRIPTS.iterdir() if path.suffix in (".css", ".js")]
     for path in (ROOT / "_static/book.css", ROOT / "_static/favicon.svg", *own):
         shutil.copy(path, folder)

@@ -46,15 +46,15 @@ def test_a_page_loads_the_scripts_of_its_figures_and_another_page_none(site):
     assert '<glass-figure name="hero"' in alive
     scripts = re.findall(r'<script defer="defer" src="_static/([\w/]+\.js)', alive)
     assert scripts[0] == "figures.js"
-    assert scripts[-1] == "hero.js"
-    assert "translator/translator.js" in scripts
+    assert scripts[-1] == "figures/hero/figure.js"
+    assert "engine/translator.js" in scripts
     assert [script for script in scripts if not (site / "_static" / script).is_file()] == []
-    assert "_static/hero.css" in alive
+    assert "_static/figures/hero/figure.css" in alive
     assert "figures." not in plain
 
 
 def test_the_shipped_models_lie_beside_the_scripts_as_files_and_as_scripts(site):
-    served = site / "_static/translator"
+    served = site / "_static/engine"
     script = (served / "en-fr.js").read_text(encoding="ascii")
     unpacked = json.loads(re.search(r'\["en-fr"\] = (.*);', script)[1])
     for path in SHIPPED.iterdir():

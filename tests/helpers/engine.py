@@ -15,11 +15,11 @@ from glassformer.modules.storage import save_model
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.tasks.grammar import make_corpus
 from glassformer.translator import locate_translator
-from glassformer.widgets.live import STATIC
+from glassformer.widgets.live import SCRIPTS
 
 POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'"
 
-ENGINE = STATIC / "translator"
+ENGINE = SCRIPTS / "engine"
 SCRIPTS = sorted(path.stem for path in ENGINE.glob("*.js"))
 SHIPPED = locate_translator("en-fr")
 # What is left of float32 after a sentence of sums.

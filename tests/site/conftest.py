@@ -11,7 +11,7 @@ import pytest
 from content_policy import strict_policy
 
 from chromium import find_chromium
-from glassformer.widgets.live import STATIC, files_of
+from glassformer.widgets.live import SCRIPTS, files_of
 
 SITE = Path(__file__).parents[2] / "_build/html"
 CHROMIUM = find_chromium()
@@ -106,6 +106,6 @@ def figure_script(page):
     def load(name):
         for file in files_of(name):
             if file.endswith(".js"):
-                page.add_script_tag(path=STATIC / file)
+                page.add_script_tag(path=SCRIPTS / file)
 
     return load

@@ -13,7 +13,7 @@ from glassformer.decoding.greedy import greedy_decode
 from glassformer.modules.storage import save_model
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.widgets import live_beam
-from glassformer.widgets.beam import DIVISORS
+from glassformer.widgets.figures.beam import DIVISORS
 
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 SEARCHES = [(1, "none"), (2, "average"), (3, "none"), (4, "paper"), (4, "average")]

@@ -9,7 +9,7 @@ import pytest
 from glassformer.reference.heads import multi_head_attention
 from glassformer.reference.layers import feed_forward, layer_norm
 from glassformer.widgets import live_block
-from glassformer.widgets.stack import Parts, Stack
+from glassformer.widgets.figures.block.stack import Parts, Stack
 
 WORDS = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "tired"]
 SMALL = {"d_model": 16, "num_heads": 2, "d_ff": 24, "seed": 5}

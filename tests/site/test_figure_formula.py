@@ -6,7 +6,7 @@ import pytest
 from glassformer.reference.attention import scaled_dot_product_attention
 from glassformer.reference.masks import causal_mask
 from glassformer.widgets import live_formula
-from glassformer.widgets.word_vectors import word_vectors
+from glassformer.widgets.figures.formula.word_vectors import word_vectors
 
 PROJECTIONS = np.random.default_rng(24).integers(-2, 3, (3, 4, 4)) / 2
 SENTENCES = [

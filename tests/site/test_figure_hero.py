@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glassformer.widgets import live_hero
-from glassformer.widgets.hero import RECORDED
+from glassformer.widgets.figures.hero import RECORDED
 
 ENGLISH, FRENCH = ("English tokens", "French tokens")
 WEIGHTS = np.array(RECORDED["weights"])

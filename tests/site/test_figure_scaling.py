@@ -5,7 +5,7 @@ import pytest
 
 from glassformer.reference.softmax import softmax, softmax_backward
 from glassformer.widgets import live_scaling
-from glassformer.widgets.draws import repeatable_normal
+from glassformer.widgets.normals import repeatable_normal
 
 SEED, QUERIES, KEYS, HEADS = 3, 64, 16, 4
 DIVISORS = {

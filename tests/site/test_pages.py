@@ -8,7 +8,7 @@ import pytest
 import yaml
 from accessibility import let_a_few_stand_for_the_rest, violations
 
-from glassformer.widgets.live import STATIC
+from glassformer.widgets.live import SCRIPTS
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build/html"
@@ -131,7 +131,7 @@ def test_the_search_finds_a_word_of_a_chapter(page, served, where):
     assert page.locator("#search-results li a[href*='chapters/']").count() > 0
 
 
-OWN = {file.name for folder in (ROOT / "_static", STATIC) for file in folder.rglob("*.*s")}
+OWN = {file.name for folder in (ROOT / "_static", SCRIPTS) for file in folder.rglob("*.*s")}
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("chapters/")])

@@ -7,7 +7,7 @@ from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.decoding.beam import beam_search
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.widgets import live_beam
-from glassformer.widgets.beam import DIVISORS, search
+from glassformer.widgets.figures.beam import DIVISORS, search
 
 SENTENCE = "It's cold."
 TREE = {  # probabilities: greedy decoding takes "Il" and writes 0.24, but "Oui" is 0.27

@@ -3,7 +3,7 @@ from inspect import signature
 import pytest
 
 from glassformer.widgets import live_block
-from glassformer.widgets.stack import ROUNDING, Parts, Stack
+from glassformer.widgets.figures.block.stack import ROUNDING, Parts, Stack
 
 WORDS = ["the", "animal", "was", "tired"]
 SIZES = {"d_model": 16, "num_heads": 4, "d_ff": 24, "num_layers": 7}

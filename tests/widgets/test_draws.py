@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glassformer.widgets.draws import repeatable_normal
+from glassformer.widgets.normals import repeatable_normal
 
 
 def test_the_numbers_are_normal():

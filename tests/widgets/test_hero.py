@@ -14,8 +14,9 @@ import torch
 from glassformer.data.vocabulary import END_ID, START_ID
 from glassformer.inspection import record_attention
 from glassformer.translator import Translator
-from glassformer.widgets import hero, live_hero
-from glassformer.widgets.live import STATIC, files_of
+from glassformer.widgets import live_hero
+from glassformer.widgets.figures import hero
+from glassformer.widgets.live import SCRIPTS, files_of
 
 ENGLISH = "The animal didn't cross the street because it was too tired."
 
@@ -94,13 +95,13 @@ def test_the_figure_starts_from_the_recording(monkeypatch):
 
 def test_the_engine_is_loaded_before_the_figure():
     files = files_of("hero")
-    assert [file for file in files if not (STATIC / file).is_file()] == []
-    assert files[-1] == "hero.js"
-    assert {"translator/fetching.js", "hero/picture.js"} < set(files)
+    assert [file for file in files if not (SCRIPTS / file).is_file()] == []
+    assert files[-1] == "figures/hero/figure.js"
+    assert {"engine/fetching.js", "figures/hero/attention_threads.js"} < set(files)
 
 
 if __name__ == "__main__":
     recorded = record(Translator.load("en-fr"), ENGLISH)
-    Path(hero.__file__).with_suffix(".json").write_text(
+    Path(hero.__file__).with_name("recording.json").write_text(
         json.dumps(recorded, ensure_ascii=False) + "\n", encoding="utf-8"
     )

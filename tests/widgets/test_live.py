@@ -69,5 +69,5 @@ def test_numbers_that_json_does_not_know_are_refused(number):
 
 
 def test_a_name_without_a_script_is_refused():
-    with pytest.raises(ValueError, match=r"name must be that of a script, one of .*softmax.*, got 'nothing'"):
+    with pytest.raises(ValueError, match=r"name must be a figure's, one of .*softmax.*, got 'nothing'"):
         LiveFigure("nothing", label="", data={}, table=TABLE, heights=(1, 1))

@@ -7,7 +7,7 @@ import torch
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.layers import feed_forward, layer_norm
 from glassformer.reference import heads, layers
-from glassformer.widgets.stack import Parts, Stack
+from glassformer.widgets.figures.block.stack import Parts, Stack
 
 WORDS, D_MODEL, HEADS, D_FF, LAYERS = 3, 10, 2, 7, 4
 PARTS = [Parts(*each) for each in itertools.product((False, True), ("none", "post", "pre"), (False, True))]

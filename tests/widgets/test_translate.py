@@ -3,8 +3,8 @@ import re
 
 from glassformer.translator import Translator
 from glassformer.widgets import live_translate
-from glassformer.widgets.live import STATIC, files_of
-from glassformer.widgets.translate import EXAMPLES
+from glassformer.widgets.figures.translate import EXAMPLES
+from glassformer.widgets.live import SCRIPTS, files_of
 
 
 def test_the_table_holds_what_the_shipped_translator_says_today():
@@ -22,6 +22,6 @@ def test_the_figure_starts_from_the_same_sentences(monkeypatch):
 
 def test_the_engine_is_loaded_before_the_figure():
     files = files_of("translate")
-    assert [file for file in files if not (STATIC / file).is_file()] == []
-    assert files[-1] == "translate.js"
-    assert {"translator/translator.js", "translator/decoding.js"} < set(files)
+    assert [file for file in files if not (SCRIPTS / file).is_file()] == []
+    assert files[-1] == "figures/translate/figure.js"
+    assert {"engine/translator.js", "engine/decoding.js"} < set(files)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glassformer.widgets.word_vectors import word_vectors
+from glassformer.widgets.figures.formula.word_vectors import word_vectors
 
 
 def test_a_word_has_one_vector_wherever_it_stands():

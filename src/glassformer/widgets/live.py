@@ -2,35 +2,46 @@
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-STATIC = Path(__file__).parent / "static"
-ENGINES = {  # folders of scripts that several figures need
-    "beam": "translator",
-    "block": "draws",
-    "grammar": "translator",
-    "hero": "translator",
-    "scaling": "draws",
-    "translate": "translator",
+SCRIPTS = Path(__file__).parent
+SHARED = ("figures.css", "figures.js", "matrices.js")
+EXTRA = {  # scripts of several figures, by the figures that need them
+    "beam": ("engine/*.js",),
+    "block": ("normals.js",),
+    "grammar": ("word_diff.js", "engine/*.js"),
+    "hero": ("engine/*.js",),
+    "scaling": ("normals.js",),
+    "translate": ("word_diff.js", "engine/*.js"),
 }
 
 
 def files_of(name: str) -> list[str]:
-    """List the sheets and scripts in `STATIC` that a figure needs, those first that all figures share."""
-    folders = [*filter(None, [ENGINES.get(name)]), name]
-    paths = [path for folder in folders for path in sorted(STATIC.glob(f"{folder}/*.js"))]
-    parts = [path.relative_to(STATIC).as_posix() for path in paths]
-    own = [file for file in (f"{name}.css", f"{name}.js") if (STATIC / file).is_file()]
-    return ["figures.css", "figures.js", "numbers.js", *parts, *own]
+    """List the style sheets and scripts of a figure, relative to `SCRIPTS`, in loading order."""
+    folder = f"figures/{name}"
+    found = [
+        path for pattern in (*EXTRA.get(name, ()), f"{folder}/*.js") for path in sorted(SCRIPTS.glob(pattern))
+    ]
+    parts = [path.relative_to(SCRIPTS).as_posix() for path in found if path.stem != "figure"]
+    return [*SHARED, *parts, f"{folder}/figure.css", f"{folder}/figure.js"]
 
 
 def read_files(name: str, ending: str) -> str:
-    """Read all sheets that a figure needs as one, or all scripts."""
+    """Concatenate all style sheets of a figure, or all scripts."""
     files = (file for file in files_of(name) if file.endswith(ending))
-    return "\n".join((STATIC / file).read_text(encoding="utf-8") for file in files)
+    return "\n".join((SCRIPTS / file).read_text(encoding="utf-8") for file in files)
+
+
+def copy_scripts(folder: Path) -> None:
+    """Copy the style sheets and scripts of all figures into a folder, under their names in `files_of`."""
+    for path in (*SCRIPTS.rglob("*.css"), *SCRIPTS.rglob("*.js")):
+        copy = folder / path.relative_to(SCRIPTS)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
 
 
 class Table:
@@ -70,7 +81,7 @@ class LiveFigure:
     the environment says ``GLASSFORMER_SCRIPTS=page``, as it does where outputs are stored or compared.
 
     Args:
-        name: which script draws it, ``static/<name>.js``.
+        name: folder of its scripts, ``figures/<name>``.
         label: what the figure is, for those who hear it.
         data: what the script starts from: numbers, words, lists and mappings.
         table: what the figure shows at its start.
@@ -89,9 +100,9 @@ class LiveFigure:
         table: Table,
         heights: tuple[float | int, float | int],
     ) -> None:
-        if not (STATIC / f"{name}.js").is_file():
-            known = sorted(path.stem for path in STATIC.glob("*.js"))
-            raise ValueError(f"name must be that of a script, one of {', '.join(known)}, got {name!r}")
+        known = sorted(path.parent.name for path in SCRIPTS.glob("figures/*/figure.js"))
+        if name not in known:
+            raise ValueError(f"name must be a figure's, one of {', '.join(known)}, got {name!r}")
         self.name, self.label, self.table, self.heights = name, label, table, heights
         self.json = json.dumps(data, allow_nan=False, ensure_ascii=False).replace("</", "<\\/")
 

@@ -1,0 +1,1 @@
+"""One folder per live figure: its Python, scripts and style sheet."""

@@ -1,0 +1,48 @@
+"""The front page: what the book's translator made of the book's sentence, and where it looked meanwhile."""
+
+import json
+from pathlib import Path
+
+from glassformer.widgets.live import LiveFigure, Table
+
+RECORDED = json.loads(Path(__file__).with_name("recording.json").read_text(encoding="utf-8"))
+
+
+def live_hero() -> LiveFigure:
+    """Show a recorded translation with its cross-attention, the mean over all heads, and make others.
+
+    The recording is that of the shipped translator: ``tests/widgets/test_hero.py`` makes it and compares it.
+    """
+    translation = {name: RECORDED[name] for name in ("source", "target", "weights", "heads")}
+    return LiveFigure(
+        "hero",
+        label="A sentence, its translation, and where the translator looked",
+        data={
+            "sentence": RECORDED["english"],
+            "picked": RECORDED["target"].index("▁elle"),
+            "recorded": translation,
+            "model": "en-fr",
+            "megabytes": 7.5,
+            "page": "translator.html",
+        },
+        heights=(25.6, 43.4),
+        table=_table(),
+    )
+
+
+def _table() -> Table:
+    most = [max(zip(row, RECORDED["source"], strict=True)) for row in RECORDED["weights"]]
+    rows = [
+        (_bare(token), _bare(looked_at), f"{weight:.2f}")
+        for token, (weight, looked_at) in zip(RECORDED["target"], most, strict=True)
+    ]
+    return Table(
+        f"“{RECORDED['english']}” becomes “{RECORDED['french']}”. Where each French token looked most, in "
+        f"the mean over all {RECORDED['heads']} heads of cross-attention",
+        ("French", "English", "weight"),
+        rows,
+    )
+
+
+def _bare(token: str) -> str:
+    return token.removeprefix("▁")

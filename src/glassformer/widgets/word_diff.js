@@ -1,0 +1,36 @@
+// Word-level difference between two translations.
+(function (glassformer) {
+  /** Which words of a sentence are not, in their order, words of another one. */
+  function changedWords(words, before) {
+    const table = words.map(() => before.map(() => 0));
+    const common = (row, column) => table[row]?.[column] ?? 0;
+    for (let row = words.length - 1; row >= 0; row--) {
+      for (let column = before.length - 1; column >= 0; column--) {
+        table[row][column] =
+          words[row] === before[column]
+            ? 1 + common(row + 1, column + 1)
+            : Math.max(common(row + 1, column), common(row, column + 1));
+      }
+    }
+    const changed = words.map(() => true);
+    for (let row = 0, column = 0; row < words.length && column < before.length; ) {
+      if (words[row] === before[column]) {
+        changed[row++] = false;
+        column++;
+      } else if (common(row + 1, column) >= common(row, column + 1)) row++;
+      else column++;
+    }
+    return changed;
+  }
+
+  Object.assign(canvas, { width: map[0].length, height: map.length });
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(canvas.width, canvas.height);
+    map.flatMap((row) => [...row]).forEach((weight, place) => {
+      image.data.set([122, 85, 208, 255 * (0.07 + 0.93 * weight)], 4 * place);
+    });
+    context.putImageData(image, 0, 0);
+  }
+
+  Object.assign(glassformer, { changedWords });
+})((globalThis.glassformer ??= {}));
