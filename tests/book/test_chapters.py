@@ -147,7 +147,7 @@ def faults_of_anatomy(notebook):
         yield "there must be one title"
     source = "\n".join(cell.source for cell in code_cells(notebook))
     for part, there in {
-        "where_am_i": "where_am_i(" in source,
+        "plot_architecture": "plot_architecture(highlight=" in source,
         "objectives": ":class: objectives" in prose(notebook),
         "a prediction": ":class: predict" in prose(notebook),
         "folklore": "folklore(" in source,

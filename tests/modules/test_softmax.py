@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from glassformer import reference
 from glassformer.modules.softmax import softmax
-from glassformer.reference import softmax as reference
 
 scores = arrays(np.float64, array_shapes(max_dims=3, max_side=7), elements=st.floats(-700, 700))
 seeds = st.integers(0, 2**32 - 1)

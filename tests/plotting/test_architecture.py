@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from glassformer.plotting import COLORS, where_am_i
+from glassformer.plotting import COLORS, plot_architecture
 from glassformer.plotting.architecture import PARTS
 from glassformer.plotting.style import WIDTH
 
@@ -21,7 +21,7 @@ LIT_WORDS = {
 
 
 def pixels(part):
-    canvas = where_am_i(part).figure.canvas
+    canvas = plot_architecture(highlight=part).figure.canvas
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())
 
@@ -32,7 +32,7 @@ def words_of(ax):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_is_named_and_shows_the_whole_machine(part):
-    words = words_of(where_am_i(part))
+    words = words_of(plot_architecture(highlight=part))
     assert part.replace("_", " ").capitalize().split()[0].rstrip("s,") in " ".join(words)
     assert {"embedding", "self-attention", "cross-attention", "softmax", "attended", "Q", "K", "V"} <= words
 
@@ -44,7 +44,7 @@ def test_no_two_parts_are_lit_alike():
 
 @pytest.mark.parametrize("part", LIT_WORDS)
 def test_what_the_chapter_is_about_is_lit_and_nothing_else(part):
-    texts = where_am_i(part).texts
+    texts = plot_architecture(highlight=part).texts
     assert {text.get_text() for text in texts if text.get_color() == "white"} >= LIT_WORDS[part]
     boxes = {
         "embedding",
@@ -59,27 +59,30 @@ def test_what_the_chapter_is_about_is_lit_and_nothing_else(part):
 
 
 def test_queries_keys_and_values_wear_their_colours_even_unlit():
-    colors = {text.get_text(): text.get_color() for text in where_am_i("decoding").texts}
+    colors = {text.get_text(): text.get_color() for text in plot_architecture(highlight="decoding").texts}
     assert [colors[letter] for letter in "QV"] == [COLORS["query"], COLORS["value"]]
     assert colors["K"] == COLORS["key"]
 
 
 def test_recurrence_alone_strings_the_tokens_together():
     color = to_rgba(COLORS["violet"])
-    lit = {part: sum(patch.get_edgecolor() == color for patch in where_am_i(part).patches) for part in PARTS}
+    lit = {
+        part: sum(patch.get_edgecolor() == color for patch in plot_architecture(highlight=part).patches)
+        for part in PARTS
+    }
     assert lit["recurrence"] == 10 + 9  # ten tokens and the nine steps between them
     assert max(lit, key=lit.__getitem__) == "recurrence"
 
 
 def test_the_drawing_is_wide_and_low():
-    figure = where_am_i("softmax").figure
+    figure = plot_architecture(highlight="softmax").figure
     assert figure.get_figwidth() == WIDTH
     assert figure.get_figheight() < 0.4 * WIDTH
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_all_words_are_on_the_sheet(part):
-    ax = where_am_i(part)
+    ax = plot_architecture(highlight=part)
     ax.figure.canvas.draw()
     sheet = ax.get_window_extent()
     for text in ax.texts:
@@ -91,6 +94,6 @@ def test_all_words_are_on_the_sheet(part):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_an_unknown_part_is_answered_with_those_there_are():
-    with pytest.raises(ValueError, match=r"part must be one of .*'softmax'.*, got 'engine'"):
-        where_am_i("engine")
+def test_an_unknown_part_is_rejected_with_the_list_of_parts():
+    with pytest.raises(ValueError, match=r"highlight must be one of .*'softmax'.*, got 'engine'"):
+        plot_architecture(highlight="engine")

@@ -138,7 +138,7 @@ def test_panels_refuse_a_negative_height():
 def test_a_notebook_shows_every_figure_sharp_and_whole(monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # a notebook has its own
     cells = [
-        "from glassformer.plotting import panels, plot_attention, where_am_i\nwhere_am_i('softmax');",
+        "from glassformer.plotting import *; plot_architecture(highlight='softmax');",
         "plot_attention([[0.25, 0.75]]);",
         "panels(2);",
     ]

@@ -48,33 +48,31 @@ _FORMULAS = {  # pieces with their colours and their distance from the right edg
 
 
 @styled
-def where_am_i(part: str) -> Axes:
-    """Draw the whole Transformer and light one part of it.
+def plot_architecture(*, highlight: str) -> Axes:
+    """Draw the whole Transformer with one part highlighted.
 
-    On the left the encoder, beside it the decoder, each from its tokens at the foot to its output at the
-    top (Vaswani et al., 2017, figure 1). On the right, under the lens, what one attention head does:
-    queries and keys make scores, which are scaled, masked, and turned by the softmax into weights that mix
-    the values.
+    The encoder is on the left and the decoder beside it, each from its tokens at the bottom to its output at
+    the top (Vaswani et al., 2017, figure 1). The lens on the right shows one attention head: queries and keys
+    give scores, which are scaled, masked and turned by the softmax into weights that mix the values.
 
     Args:
-        part: what the chapter is about, one of `PARTS`.
+        highlight: part to highlight, one of `PARTS`.
 
     Raises:
-        ValueError: there is no such part.
+        ValueError: ``highlight`` is not one of `PARTS`.
     """
-    require_choice(PARTS, part=part)
+    require_choice(PARTS, highlight=highlight)
     sketch = Sketch(2.6)
     sketch.text(1.0, 24.4, "You are here", align="left")
-    sketch.text(
-        1.0, 22.3, _TITLES[part], align="left", size=SIZES["headline"], weight="bold", color=COLORS["violet"]
-    )
-    _lens(sketch, part)
-    _tokens(sketch, part)
+    size, color = SIZES["headline"], COLORS["violet"]
+    sketch.text(1.0, 22.3, _TITLES[highlight], align="left", size=size, weight="bold", color=color)
+    _lens(sketch, highlight)
+    _tokens(sketch, highlight)
     for left in (_ENCODER, _DECODER):
-        _entrance(sketch, part, left)
-    _encoder(sketch, part)
-    _decoder(sketch, part)
-    _chain(sketch, part)
+        _entrance(sketch, highlight, left)
+    _encoder(sketch, highlight)
+    _decoder(sketch, highlight)
+    _chain(sketch, highlight)
     return sketch.ax
 
 

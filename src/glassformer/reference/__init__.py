@@ -1,1 +1,37 @@
-"""The definitions: pure NumPy functions, one idea a file, no class and no torch."""
+"""The definitions: pure NumPy functions, one idea per file, without classes and without PyTorch."""
+
+from glassformer.reference.attention import (
+    attention_weights,
+    scaled_dot_product_attention,
+    scaled_dot_product_attention_backward,
+)
+from glassformer.reference.heads import merge_heads, multi_head_attention, split_heads
+from glassformer.reference.layers import feed_forward, layer_norm, layer_norm_backward
+from glassformer.reference.masks import causal_mask, padding_mask
+from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
+from glassformer.reference.softmax import log_softmax, online_softmax, softmax, softmax_backward
+
+__all__ = [
+    "additive_attention",
+    "attention_weights",
+    "causal_mask",
+    "elman_rnn",
+    "feed_forward",
+    "layer_norm",
+    "layer_norm_backward",
+    "linear_bias",
+    "log_softmax",
+    "lstm",
+    "merge_heads",
+    "multi_head_attention",
+    "online_softmax",
+    "padding_mask",
+    "rotate_by_position",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_backward",
+    "sinusoidal_positions",
+    "softmax",
+    "softmax_backward",
+    "split_heads",
+]
