@@ -10,8 +10,9 @@ The floors of the house, from the ground up; each imports only from those below 
    ``tasks`` (synthetic tasks with known answers, and small models for them)
 4. ``translator`` (a model with its tokenizer: sentences in, sentences out; one is in ``pretrained``)
 5. ``training`` (losses, schedules, checkpoints, the trainer)
-6. ``exercises`` (checks that name the slip), ``quizzes`` (questions whose wrong answers are explained)
-7. ``cli`` (the program ``glassformer``)
+6. ``checking`` (machinery of the exercise checks)
+7. ``exercises`` (checks that name the slip), ``quizzes`` (questions whose wrong answers are explained)
+8. ``cli`` (the program ``glassformer``)
 
 Each package re-exports its public names, and everything is imported on first use:
 

@@ -1,10 +1,10 @@
 """Write the quiz of each chapter for learning platforms: ``python export_quizzes.py FOLDER``."""
 
-import importlib
 import sys
 from pathlib import Path
 
 from chapters import read_chapter, slugs
+from glassformer.quizzes import questions
 from moodle import write_moodle
 from qti_package import write_package
 
@@ -12,9 +12,8 @@ from qti_package import write_package
 def export_quizzes(folder: Path) -> None:
     """Write ``<slug>.zip``, a package of QTI 2.1, and ``<slug>.xml`` for Moodle, for each chapter."""
     for slug in slugs():
-        questions = importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS
-        write_package(folder / f"{slug}.zip", slug, _title(slug), questions)
-        write_moodle(folder / f"{slug}.xml", slug, questions)
+        write_package(folder / f"{slug}.zip", slug, _title(slug), questions(slug))
+        write_moodle(folder / f"{slug}.xml", slug, questions(slug))
 
 
 def _title(slug: str) -> str:

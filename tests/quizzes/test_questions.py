@@ -1,7 +1,6 @@
 """Each chapter asks a few questions whose answers are computed, and has something to say to each answer."""
 
 import ast
-import importlib
 import math
 from collections import Counter
 from pathlib import Path
@@ -10,13 +9,12 @@ import numpy as np
 import pytest
 
 from glassformer import quizzes
+from glassformer.checking import CHAPTERS
 from glassformer.widgets.questions import Number, OneOf
 
 FOLDER = Path(quizzes.__file__).parent
-CHAPTERS = Path(__file__).parents[2] / "chapters"
-SLUGS = sorted(path.stem.split("_", 1)[1] for path in CHAPTERS.glob("*.ipynb"))
-QUESTIONS = {slug: importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS for slug in SLUGS}
-every_chapter = pytest.mark.parametrize("slug", SLUGS)
+QUESTIONS = {slug: quizzes.questions(slug) for slug in CHAPTERS}
+every_chapter = pytest.mark.parametrize("slug", CHAPTERS)
 all_questions = [question for questions in QUESTIONS.values() for question in questions]
 choices = [question for question in all_questions if not isinstance(question, Number)]
 
@@ -52,7 +50,7 @@ BY_HAND = {  # the answers once more, with nothing but arithmetic
 
 
 def test_every_chapter_has_a_quiz_and_no_quiz_is_without_a_chapter():
-    assert sorted(path.stem for path in FOLDER.glob("[a-z]*.py")) == SLUGS
+    assert sorted(path.stem for path in FOLDER.glob("[a-z]*.py")) == sorted(CHAPTERS)
 
 
 @every_chapter
@@ -63,9 +61,9 @@ def test_a_chapter_asks_three_to_six_questions(slug):
 def test_ids_are_all_different_and_those_of_a_chapter_begin_alike():
     ids = [question.id for question in all_questions]
     assert len(set(ids)) == len(ids)
-    beginnings = {slug: {question.id.split("-")[0] for question in QUESTIONS[slug]} for slug in SLUGS}
+    beginnings = {slug: {question.id.split("-")[0] for question in QUESTIONS[slug]} for slug in CHAPTERS}
     assert [slug for slug, words in beginnings.items() if len(words) != 1] == []
-    assert len({min(words) for words in beginnings.values()}) == len(SLUGS)
+    assert len({min(words) for words in beginnings.values()}) == len(CHAPTERS)
 
 
 def test_numbers_are_what_arithmetic_by_hand_gives():

@@ -52,9 +52,9 @@ HOSTILE = {
         "MemoryError: 256 MiB are all there is",
     ),
     "mended-weights": (
-        "from glassformer.exercises import checking, slips\n"
+        "from glassformer import checking\n"
         "checking.Check.judge = lambda *given: checking.Verdict('mine', 'right')\n"
-        "slips.Slip.__init__ = lambda *given, **named: None\n"
+        "checking.Slip.__init__ = lambda *given, **named: None\n"
         "exercises.CHECK = lambda *given, **named: None\n"
         "def NAME(query, key): return query @ key.T",
         "",

@@ -228,13 +228,13 @@ def test_a_right_answer_passes_whatever_stands_around_it():
 
 TRICKS = {
     "the check": """
-from glassformer.exercises import checking
+from glassformer import checking
 checking.Check.judge = lambda *given: checking.Verdict("mine", "right")
 """,
     "the slip": """
-from glassformer.exercises import slips
-slips.Slip.__str__ = lambda self: ""
-slips.Slip.__bool__ = lambda self: False
+from glassformer import checking
+checking.Slip.__str__ = lambda self: ""
+checking.Slip.__bool__ = lambda self: False
 """,
     "Python": """
 import builtins
@@ -252,7 +252,7 @@ sys.modules["glassformer.exercises.scaling"] = exercises = None
     "every function that compares": """
 import gc, types
 for each in gc.get_objects():
-    if type(each) is types.FunctionType and each.__name__ in ("agree", "compare", "judge", "_judge_once"):
+    if type(each) is types.FunctionType and each.__name__ in ("is_close", "compare", "judge", "_judge_once"):
         each.__code__ = each.__code__.replace(co_code=(lambda: None).__code__.co_code)
 """,
     "the code that called it": """

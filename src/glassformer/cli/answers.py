@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from glassformer.exercises.slips import Slip
+from glassformer.checking.slips import Slip
 
 
 class Answers(NamedTuple):

@@ -13,7 +13,7 @@ examples:
   glassformer check                             the chapters, and how many exercises each has
   glassformer check softmax                     the exercises of one
   glassformer check softmax attempt.py          judge what attempt.py defines under their names
-  glassformer check softmax attempt.py --all    exercises that are not begun count as wrong
+  glassformer check softmax attempt.py --all    exercises that are not started count as wrong
 
 The exit code is 0 if at least one exercise is begun and all that are begun are right, with --all if all are
 right; it is 1 otherwise.
@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "attempt", nargs="?", type=Path, metavar="ATTEMPT.py", help="a Python file with your answers"
     )
-    parser.add_argument("--all", action="store_true", help="exercises that are not begun count as wrong")
+    parser.add_argument("--all", action="store_true", help="exercises that are not started count as wrong")
     parser.add_argument("--seed", type=int, default=0, help="of the cases drawn (default: %(default)s)")
 
 
@@ -51,9 +51,9 @@ def run(chosen: argparse.Namespace) -> int:
     states = {verdict.state for verdict in verdicts}
     if answers.fault:
         return 1
-    if states == {"not begun"}:
+    if states == {"not started"}:
         raise ValueError(f"{chosen.attempt} defines none of {', '.join(checks)}")
-    return int("wrong" in states or (chosen.all and "not begun" in states))
+    return int("wrong" in states or (chosen.all and "not started" in states))
 
 
 def _judge(slug: str, name: str, attempt: object, seed: int) -> Verdict:
@@ -64,4 +64,4 @@ def _judge(slug: str, name: str, attempt: object, seed: int) -> Verdict:
 
 
 def _tell(verdict: Verdict) -> str:
-    return f"◦ {verdict.exercise}: not begun." if verdict.state == "not begun" else str(verdict)
+    return f"◦ {verdict.exercise}: not started." if verdict.state == "not started" else str(verdict)

@@ -9,10 +9,10 @@ from numpy import ndarray as Array
 from numpy.random import Generator
 from torch import Tensor
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number, sample
-from glassformer.exercises.pool import Pool
-from glassformer.exercises.slips import Slip
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, compare, compare_number, sample
+from glassformer.checking.slips import Slip
+from glassformer.checking.toy_model import AttentionPool
 from glassformer.reference.softmax import softmax
 
 
@@ -231,7 +231,7 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
     def wrong(
         masked: bool = True, training: bool = False, then: Answer = lambda numbers, mask: numbers
     ) -> Answer:
-        def run(model: Pool, vectors: Array, may_look: Array) -> Tensor:
+        def run(model: AttentionPool, vectors: Array, may_look: Array) -> Tensor:
             start, mask = torch.tensor(vectors, requires_grad=True), torch.tensor(may_look)
             model.train(training)
             with torch.random.fork_rng(devices=[]), torch.enable_grad():
@@ -243,7 +243,7 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
 
     as_they_came = []
 
-    def ask(model: Pool, vectors: Array, may_look: Array, training: bool = True) -> Any:
+    def ask(model: AttentionPool, vectors: Array, may_look: Array, training: bool = True) -> Any:
         model.train(training)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
@@ -271,13 +271,13 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
             ),
         },
         [
-            (Pool(rng, size), sample(rng, words, size), np.arange(words) < words - pads)
+            (AttentionPool(rng, size), sample(rng, words, size), np.arange(words) < words - pads)
             for words, pads, size in ((1, 0, 2), (2, 1, 2), (3, 1, 2), (6, 2, 4))
         ],
     )
     if not all(as_they_came):
         raise Slip("the numbers are right, but the model was training: hand it back as it came")
-    ask(Pool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
+    ask(AttentionPool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
     if not as_they_came[-1]:
         raise Slip("a model that was not training is training now: hand it back as it came, not always so")
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, Hint, compare, compare_number, sample
 from glassformer.reference.attention import scaled_dot_product_attention_backward
 from glassformer.reference.masks import causal_mask
 from glassformer.reference.softmax import softmax

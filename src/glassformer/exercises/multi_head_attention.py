@@ -7,8 +7,8 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number, sample
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, compare, compare_number, sample
 from glassformer.reference.heads import merge_heads, split_heads
 from glassformer.reference.softmax import softmax
 

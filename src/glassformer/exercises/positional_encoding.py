@@ -7,10 +7,10 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.agreement import parts_of
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, compare_number, sample
-from glassformer.exercises.slips import Slip
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, compare, compare_number, sample
+from glassformer.checking.slips import Slip
+from glassformer.checking.tolerance import parts_of
 from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
 from glassformer.reference.softmax import softmax
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, compare, read_number, sample
-from glassformer.exercises.slips import Slip
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, compare, read_number, sample
+from glassformer.checking.slips import Slip
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import softmax
 

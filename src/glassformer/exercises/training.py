@@ -7,10 +7,10 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.epochs import SLIPS, epoch_with, name_slips, run_epoch
-from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
-from glassformer.exercises.slips import Slip
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, Hint, compare, compare_number, sample
+from glassformer.checking.epochs import SLIPS, epoch_with, name_slips, run_epoch
+from glassformer.checking.slips import Slip
 from glassformer.reference.softmax import log_softmax, softmax
 from glassformer.training.schedule import paper_learning_rate
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy import ndarray as Array
 from numpy.random import Generator
 
-from glassformer.exercises.checking import check
-from glassformer.exercises.judging import Answer, Hint, compare, compare_number, sample
+from glassformer.checking.check import check
+from glassformer.checking.compare import Answer, Hint, compare, compare_number, sample
 from glassformer.reference.layers import layer_norm, layer_norm_backward
 from glassformer.reference.softmax import softmax
 

@@ -1,1 +1,15 @@
-"""A few questions for each chapter, in modules named as the chapters; the package computes the numbers."""
+"""Quiz questions: one module per chapter, whose numbers the package computes."""
+
+from glassformer.checking.registry import chapter_module
+from glassformer.widgets.questions import Question
+
+__all__ = ["questions"]
+
+
+def questions(slug: str) -> tuple[Question, ...]:
+    """Return the quiz questions of a chapter.
+
+    Raises:
+        ValueError: the book has no such chapter.
+    """
+    return chapter_module(__name__, slug).QUESTIONS

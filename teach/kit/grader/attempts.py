@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.serialization import safe_globals
 
-from glassformer.exercises.watching import is_unwritten
+from glassformer.checking.sandbox import is_template
 from grader.isolation import Limits, StoppedError, run_apart
 from grader.statements import read_statements
 
@@ -113,7 +113,7 @@ def _tell(namespace: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _call(function: Callable[..., Any], args: tuple) -> dict[str, Any]:
     answer = function(*args)
-    begun = answer is not ... and not (answer is None and is_unwritten(function))
+    begun = answer is not ... and not (answer is None and is_template(function))
     return {"answer": answer if begun else None, "begun": begun, "after": [_state(given) for given in args]}
 
 

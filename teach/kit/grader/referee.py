@@ -89,7 +89,7 @@ def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
 
 def _words(slip: AssertionError) -> str:
     """Say what a check says; one that met nothing speaks of running a cell, which is over."""
-    is_empty = any(getattr(said, "state", "") == "not begun" for said in slip.args)
+    is_empty = any(getattr(said, "state", "") == "not started" for said in slip.args)
     return "no answer was handed in" if is_empty else str(slip)
 
 

@@ -277,7 +277,7 @@ WRONG = {
         "probabilities are added": lambda i, t, p, size, ended: beam_step(
             i, np.exp(t), np.exp(p), size, ended
         ),
-        "wanted 2 results, got 1": lambda *given: beam_step(*given)[0],
+        "expected 2 results, yours returns 1 result": lambda *given: beam_step(*given)[0],
         "wrong for this input": lambda *given: (beam_step(*given)[0], np.exp(beam_step(*given)[1])),
     },
 }

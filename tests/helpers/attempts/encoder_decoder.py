@@ -108,7 +108,7 @@ WRONG = {
         "the last token is still given": lambda ids: (ids, ids[:, 1:]),
         "the start is still wanted": lambda ids: (ids[:, :-1], ids),
         "time is the last axis": lambda ids: (ids[:-1], ids[1:]),
-        "wanted 2 results, got 1": lambda ids: ids[:, 1:],
+        "expected 2 results, yours returns 1 result": lambda ids: ids[:, 1:],
         "its rows have different lengths": lambda ids: (
             [[id for id in row if id not in (0, END)] for row in ids.tolist()],
             ids[:, 1:],
@@ -143,7 +143,7 @@ WRONG = {
         "logarithms already": lambda lp, w, pad: -np.log(-picked(lp, w))[w != pad].mean(),
         "only the wanted one counts": lambda lp, w, pad: -lp[w != pad].mean(),
         "what the model likes best": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
-        "wanted one number, got shape (1, 1)": lambda lp, w, pad: picked(lp, w),
+        "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: picked(lp, w),
         "wrong for this input": lambda lp, w, pad: np.median(picked(lp, w)[w != pad]),
     },
     "write": {
@@ -161,7 +161,7 @@ WRONG = {
         "least likely": written_by(best=np.argmin),
         "the last word only": written_by(seen=lambda ids: ids[-1:]),
         "not handed the start": written_by(seen=lambda ids: ids[1:]),
-        "wanted shape (2,), got shape (1,)": lambda next_logits, most: [END],
+        "expected shape (2,), yours has shape (1,)": lambda next_logits, most: [END],
         "the loop does not end": written_by(extra=10**9, stop=None),
     },
     "score_of_shortcut": {
@@ -171,7 +171,7 @@ WRONG = {
         "in per cent": 75,
         "go through every animal": 0.6,
         "between 0 and 1, got 96": 96,
-        "wanted one number, got list": [True, False],
+        "expected one number, yours is of type list": [True, False],
     },
     "best_by_luck": {
         "one coin's score": 0.5,
@@ -181,6 +181,6 @@ WRONG = {
         "right as a count": 217.65,
         "many more than sixteen": throw_coins(np.max),
         "keep the best, often": 0.51,
-        "wanted one number, got ndarray": throw_coins(lambda heads: heads.max(axis=1)),
+        "expected one number, yours is of type ndarray": throw_coins(lambda heads: heads.max(axis=1)),
     },
 }

@@ -203,7 +203,7 @@ WRONG = {
         "in the order of the heads": joined_in_another_order,
         "d_k rows of W_O": lambda a, w, head: all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]],
         "begin at head": without_other_rows,
-        "wanted shape (1, 1), got shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
+        "expected shape (1, 1), yours has shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
     },
     "log_odds_without": {
         "sum to one again": -0.3,
@@ -217,7 +217,7 @@ WRONG = {
     "occlude": {
         "sign is turned": lambda *given: -occlude(*given),
         "the blanks add up": occlude_for_good,
-        "changed its input": occlude_in_place,
+        "changes its input": occlude_in_place,
         "all others are covered": occlude_the_rest,
         "taken out": lambda score, ids, blank: [
             score(ids) - score(np.delete(ids, i)) for i in range(len(ids))
@@ -251,7 +251,7 @@ WRONG = {
         "the model was training: hand it back": lambda *given: mended(*given, hand_back=False),
         "not always so": lambda model, *given: (mended(model, *given), model.train())[0],
         "wrong for this input": lambda *given: 2 * mended(*given),
-        "wanted shape (1,), got one number": lambda *given: mended(*given).sum(),
+        "expected shape (1,), yours is a single number": lambda *given: mended(*given).sum(),
         "does not require grad": lambda model, vectors, may_look: model(vectors, may_look).backward(),
     },
     "share_that_agrees": {
@@ -262,7 +262,7 @@ WRONG = {
         "every place is compared": lambda a, b, w: np.mean(a[w] == b[w]),
         "a correlation": correlation,
         "the lowest numbers": lambda a, b, w: share_that_agrees(abs(a * w), abs(b * w), np.ones_like(w)),
-        "wanted one number, got shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
+        "expected a single number, yours has shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
         "wrong for this input": lambda a, b, w: share_that_agrees(a, b, w) / 2,
     },
 }

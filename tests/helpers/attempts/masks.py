@@ -193,7 +193,7 @@ WRONG = {
         "that either mask allows": 6820,
         "forbid some of them": 10_000,
         "2500 is not it: count row by row": 2500,
-        "wanted one number, got str": "4230",
+        "expected one number, yours is of type str": "4230",
     },
     "longest_sentence": {
         "words come whole": 5792.6,
@@ -236,10 +236,10 @@ WRONG = {
             np.tri(ids.shape[1], dtype=bool), (len(ids), 1, 1)
         ),
         "see what comes after": lambda ids, pad_id: np.repeat((ids != pad_id)[:, None], ids.shape[1], axis=1),
-        "got float64": lambda ids, pad_id: decoder_mask(ids, pad_id).astype(float),
-        "wanted shape (1, 1, 1), got shape (1, 1, 1, 1)": lambda ids, pad_id: decoder_mask(ids, pad_id)[
-            :, None
-        ],
+        "yours holds float64": lambda ids, pad_id: decoder_mask(ids, pad_id).astype(float),
+        "expected shape (1, 1, 1), yours has shape (1, 1, 1, 1)": lambda ids, pad_id: decoder_mask(
+            ids, pad_id
+        )[:, None],
     },
     "newest_mask": {
         "top left": lambda new, every: np.tri(new, every, dtype=bool),
@@ -250,7 +250,7 @@ WRONG = {
         "everything is allowed": lambda new, every: np.ones((new, every), dtype=bool),
         "do not see each other": lambda new, every: np.tile(np.arange(every) < every - new, (new, 1)),
         "mask of all words": lambda new, every: np.tri(every, dtype=bool),
-        "got float64": lambda new, every: np.tri(every)[-new:],
+        "yours holds float64": lambda new, every: np.tri(every)[-new:],
     },
     "module_masks": {
         "as broken as it was": lambda ids, pad_id: (
@@ -261,7 +261,7 @@ WRONG = {
             lambda ids, pad_id: (np.tri(ids.shape[1], dtype=bool), ids != pad_id)
         ),
         "attn_mask comes first": lambda ids, pad_id: module_masks(ids, pad_id)[::-1],
-        "wanted 2 results, got 1": lambda ids, pad_id: module_masks(ids, pad_id)[0],
+        "expected 2 results, yours returns 1 result": lambda ids, pad_id: module_masks(ids, pad_id)[0],
         "for the function": lambda ids, pad_id: (~module_masks(ids, pad_id)[0], ids == pad_id),
         "hides the past": lambda ids, pad_id: (module_masks(ids, pad_id)[0].T, ids == pad_id),
         "each word from itself": lambda ids, pad_id: (~np.tri(ids.shape[1], k=-1, dtype=bool), ids == pad_id),
@@ -276,7 +276,7 @@ WRONG = {
         "all numbers of each output": influence_in_all_numbers,
         "start from x": influence_piled_up,
         "True everywhere": influence_at_once,
-        "a mask holds True and False, got int64": lambda layer, x: influence(layer, x).astype(int),
+        "a mask of True and False, yours holds int64": lambda layer, x: influence(layer, x).astype(int),
         "that is the causal mask": lambda layer, x: np.tri(len(x), dtype=bool),
         "diagonal is measured": lambda layer, x: influence(layer, x) & ~np.eye(len(x), dtype=bool),
         "wrong for this input": lambda layer, x: np.eye(len(x), dtype=bool),
@@ -288,7 +288,7 @@ WRONG = {
             lambda grad, weights: grad - (weights * grad).sum(-1, keepdims=True)
         ),
         "weigh it by who looked": unweighted_value,
-        "wanted 3 results, got 1": lambda *given: backward(*given)[0],
+        "expected 3 results, yours returns 1 result": lambda *given: backward(*given)[0],
         "order wanted": lambda *given: backward(*given)[::-1],
         "only the gradient of the query": lambda *given: (
             backward(*given)[0],

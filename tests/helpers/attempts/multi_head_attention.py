@@ -153,7 +153,7 @@ WRONG = {
         "W_O comes after": 787_968,
         "one head's share": 131_328,
         "do not have 7": 7,
-        "wanted one number, got str": "many",
+        "expected one number, yours is of type str": "many",
     },
     "contributions": {
         "their sum": lambda a, w: merge(a) @ w,

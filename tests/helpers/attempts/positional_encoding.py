@@ -182,7 +182,7 @@ WRONG = {
         "that is the frequency": 10000 ** (-30 / 32),
         "moves 0.0628 radians": 100,
         "more than 0 positions": -1,
-        "wanted one number": "long",
+        "expected one number": "long",
     },
     "first_rise": {
         "still falling": 11,

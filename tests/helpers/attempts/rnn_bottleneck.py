@@ -153,7 +153,7 @@ WRONG = {
         "negative": -44,
         "after 30 steps 0.0424 is left, still more than 0.01": 30,
         "after 50 steps 0.00515 is left, long since less than 0.01": 50,
-        "wanted one number, got str": "many",
+        "expected one number, yours is of type str": "many",
     },
     "rescaled": {
         "largest singular value": lambda m, r: m * r / np.linalg.norm(m, 2),
@@ -177,7 +177,7 @@ WRONG = {
     "lstm_step": {
         "state comes first": lambda gates, cell: lstm_step(gates, cell)[::-1],
         "wrong for this input": lambda gates, cell: lstm_step(np.roll(gates, len(cell)), cell),
-        "wanted 2 results, got 1": lambda gates, cell: lstm_step(gates, cell)[0],
+        "expected 2 results, yours returns 1 result": lambda gates, cell: lstm_step(gates, cell)[0],
         "input gate and the forget gate have changed places": lambda gates, cell: lstm_step(
             np.concatenate([np.split(gates, 4)[k] for k in (1, 0, 2, 3)]), cell
         ),

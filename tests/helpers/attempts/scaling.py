@@ -112,7 +112,7 @@ WRONG = {
         "squared once too often": 20736,
         "16 times one of them": 9216,
         "not 100: how large is it with one component": 100,
-        "wanted one number, got str": "large",
+        "expected one number, yours is of type str": "large",
     },
     "mended_weights": {
         "still divided by the width": lambda q, k: softmax(q @ k.T / q.shape[-1]),

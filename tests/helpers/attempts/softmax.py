@@ -136,8 +136,8 @@ WRONG = {
         "smallest score": lambda x: normalised(np.exp(x - x.min(-1, keepdims=True))),
         "the mean is subtracted": lambda x: normalised(np.exp(x - x.mean(-1, keepdims=True))),
         "wrong for this input": lambda x: stable(2 * x),
-        "changed its input": in_place,
-        "wanted shape (1,), got shape (1, 1)": lambda x: stable(x)[None],
+        "changes its input": in_place,
+        "expected shape (1,), yours has shape (1, 1)": lambda x: stable(x)[None],
     },
     "temperature": {
         "upside down": math.log(2) / 3,
@@ -148,7 +148,7 @@ WRONG = {
         "stands inside exp": 10.043,
         "at temperature 6 the odds are 1.65 to 1, wanted 2 to 1": 6,
         "above zero, got -1": -1,
-        "wanted one number, got str": "4.33",
+        "expected one number, yours is of type str": "4.33",
     },
     "my_log_softmax": {
         "these are the weights": stable,

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from glassformer.exercises.epochs import epoch_with
+from glassformer.checking.epochs import epoch_with
 from glassformer.training.schedule import learning_rate_at
 
 PEAK = (1024 * 4000) ** -0.5
@@ -146,7 +146,7 @@ WRONG = {
         "one start is left out": lambda ids, pad: int((ids != pad).sum()) - 1,
         "id 0 is taken for padding": lambda ids, pad: int((ids[:, 1:] != 0).sum()),
         "these are the sentences": lambda ids, pad: len(ids),
-        "wanted one number, got shape (1,)": lambda ids, pad: (ids[:, 1:] != pad).sum(1),
+        "expected a single number, yours has shape (1,)": lambda ids, pad: (ids[:, 1:] != pad).sum(1),
         "wrong for this input": lambda ids, pad: int((ids[:, 1:] == pad).sum()),
     },
     "peak_rate": {
@@ -184,7 +184,7 @@ WRONG = {
         "not of 2": lambda s, n: 2 ** (s.sum() / n.sum()),
         "number of batches": lambda s, n: np.exp(s.mean()),
         "the sign is turned": lambda s, n: 1 / perplexity(s, n),
-        "wanted one number, got shape (1,)": lambda s, n: np.exp(s / n),
+        "expected a single number, yours has shape (1,)": lambda s, n: np.exp(s / n),
     },
     "smoothed_loss": {
         "nothing is smoothed": lambda z, w, pad, e: smoothed_loss(z, w, pad, 0),
@@ -206,18 +206,18 @@ WRONG = {
         "wrong for this input": lambda *a: 2 * smoothed_loss(*a),
     },
     "one_epoch": {
-        "all those before it; it evaluates in training mode: dropout is still on; the mean of": broken_epoch,
-        "gradients are not cleared between steps": epoch_with("adds"),
-        "nothing is learned": epoch_with("stays"),
-        "one correction for all batches": epoch_with("once"),
-        "by the sum of its surprises": epoch_with("sums"),
-        "dropout is off": epoch_with("no dropout"),
-        "dropout is still on": epoch_with("dropout"),
-        "small batch counts more": epoch_with("means"),
-        "the sum of the surprises of all": epoch_with("total"),
-        "batches it learned from": epoch_with("learned"),
+        "all earlier gradients; you evaluate in training mode, with dropout; you average": broken_epoch,
+        "do not clear the gradients between steps": epoch_with("adds"),
+        "your weights never change": epoch_with("stays"),
+        "once for all batches": epoch_with("once"),
+        "sum the losses of a batch": epoch_with("sums"),
+        "without dropout": epoch_with("no dropout"),
+        "training mode, with dropout": epoch_with("dropout"),
+        "small batches count more": epoch_with("means"),
+        "the sum of the held-out losses": epoch_with("total"),
+        "you evaluate the training batches": epoch_with("learned"),
         "the weights are right, but": lambda *a: 0.5 * one_epoch(*a),
         "the weights are not what": lambda model, *rest: model.output_proj.weight.data.zero_().sum(),
-        "the held-out loss, got list": lambda *a: [one_epoch(*a)] * 2,
+        "one number, yours is of type list": lambda *a: [one_epoch(*a)] * 2,
     },
 }

@@ -147,7 +147,7 @@ WRONG = {
         "not taken from it": 0.95**24,
         "not twice the product": 2 * 1.05**12,
         "not 7": 7,
-        "wanted one number, got str": "much",
+        "expected one number, yours is of type str": "much",
     },
     "block": {
         "straight path carries": every(lambda x, norm, f: norm(x) + f(norm(x))),

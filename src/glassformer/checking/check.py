@@ -1,4 +1,4 @@
-"""What all checks share: an attempt is judged, and a right, a wrong, or an unwritten one is told so."""
+"""Judge an attempt at an exercise as right, wrong or not started, and report it to the learner."""
 
 import contextlib
 import functools
@@ -10,22 +10,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from glassformer.exercises.slips import NotBegunError, Slip, Stopped
-from glassformer.exercises.watching import retellings, watched
+from glassformer.checking.sandbox import argument_conversions, sandboxed
+from glassformer.checking.slips import NotStartedError, Slip, Stopped
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What there is to say to an attempt.
+    """Outcome of a check; as text, the line that the learner reads.
 
     Attributes:
-        exercise: its name, in words.
-        state: whether the attempt is right, wrong, or not begun.
-        slip: what is wrong, and where to look again.
+        exercise: name of the exercise, in words.
+        state: outcome.
+        slip: mistake in a wrong attempt.
     """
 
     exercise: str
-    state: Literal["right", "wrong", "not begun"]
+    state: Literal["right", "wrong", "not started"]
     slip: Slip | None = None
 
     def __str__(self) -> str:
@@ -37,14 +37,14 @@ class Verdict:
 
 
 class Check:
-    """The check of an exercise: call it with an attempt to be told, or ask it for a `Verdict`.
+    """Check of one exercise: call it to print the verdict, or use `judge` to get it.
 
-    An attempt that is ``...``, or a function with nothing in it, is not begun: nothing is raised. A function
-    is watched while it is judged: that it runs and comes back, and that it leaves its arguments alone.
+    ``...``, None and functions without a body are not started, which raises nothing. Functions run in
+    the sandbox, which reports errors, endless loops and changed arguments as slips.
 
     Attributes:
-        name: of what the learner defines.
-        see: the section of the chapter that explains it.
+        name: name that the learner defines.
+        see: section of the chapter that explains the exercise.
     """
 
     def __init__(self, judge: Callable[..., None], see: str) -> None:
@@ -52,13 +52,13 @@ class Check:
         self.name = judge.__name__.removeprefix("check_")
         self.see = see
         self._judge = judge
-        self._draws = len(inspect.signature(judge).parameters) > 1
+        self._needs_rng = len(inspect.signature(judge).parameters) > 1
 
     def __call__(self, attempt: Any, seed: int = 0) -> None:
-        """Print that the attempt is right, or not begun.
+        """Judge an attempt and print the verdict.
 
         Raises:
-            Slip: it is wrong.
+            Slip: the attempt is wrong.
         """
         verdict = self.judge(attempt, seed)
         if verdict.slip:
@@ -66,14 +66,14 @@ class Check:
         print(verdict)
 
     def judge(self, attempt: Any, seed: int = 0) -> Verdict:
-        """Judge an attempt on the cases that this seed draws."""
+        """Judge an attempt on the cases drawn with this seed."""
         exercise = self.name.replace("_", " ")
         try:
             if attempt is None or attempt is ...:
-                raise NotBegunError
+                raise NotStartedError
             self._try(attempt, seed)
-        except NotBegunError:
-            return Verdict(exercise, "not begun")
+        except NotStartedError:
+            return Verdict(exercise, "not started")
         except Slip as slip:
             slip.exercise = exercise
             slip.see = slip.see or self.see
@@ -81,32 +81,32 @@ class Check:
         return Verdict(exercise, "right")
 
     def _try(self, attempt: Any, seed: int) -> None:
-        """Judge a function that stops on arrays on tensors, too: whoever writes with torch expects them."""
+        """Judge on arrays, then on tensors if the function stops: it may have been written for PyTorch."""
         if not callable(attempt):
             return self._judge_once(attempt, seed)
         stops: list[Stopped] = []
-        for retell in retellings():
+        for convert in argument_conversions():
             try:
                 with warnings.catch_warnings(action="ignore") if stops else contextlib.nullcontext():
-                    return self._judge_once(watched(attempt, retell), seed)
+                    return self._judge_once(sandboxed(attempt, convert), seed)
             except Stopped as stopped:
                 stops.append(stopped)
         raise next((stopped for stopped in stops if "Tensor" not in stopped.message), stops[0])
 
     def _judge_once(self, attempt: Any, seed: int) -> None:
-        drawn = (np.random.default_rng(seed),) if self._draws else ()
+        rng = (np.random.default_rng(seed),) if self._needs_rng else ()
         try:
-            self._judge(attempt, *drawn)
+            self._judge(attempt, *rng)
         except (TypeError, ValueError, IndexError, AttributeError) as error:
-            raise Slip(f"your answer is of another kind than the one asked for: {error}") from error
+            raise Slip(f"your answer has a form that the check cannot read: {error}") from error
 
 
 def check(see: str) -> Callable[[Callable[..., None]], Check]:
-    """Turn a judge, which raises `Slip` for a wrong attempt, into the check of an exercise.
+    """Turn a function that raises `Slip` for wrong attempts into the check of an exercise.
 
-    The judge takes the attempt and, where its cases are drawn by chance, the generator that draws them.
+    The function takes the attempt and, if its cases are random, the generator that draws them.
 
     Args:
-        see: the section of the chapter where to look again, unless a slip names another one.
+        see: section of the chapter to read again, unless a slip names another.
     """
     return lambda judge: Check(judge, see)

@@ -1,0 +1,25 @@
+import pytest
+
+from glassformer.checking import Slip
+from glassformer.exercises import judge, list_checks
+
+
+def test_judge_returns_the_verdict_that_the_notebook_shows():
+    verdict = judge("softmax", "longest_row", 148)
+    assert (verdict.state, verdict.slip.see) == ("wrong", "It cannot stay sharp")
+    assert str(verdict) == '✘ longest row: the winner is a key too (see "It cannot stay sharp")'
+    with pytest.raises(Slip) as raised:
+        list_checks("softmax")["longest_row"](148)
+    assert raised.value._render_traceback_() == [str(verdict)]
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "message"),
+    [
+        ("chapter_13", "x", "chapter must be one of rnn_bottleneck, .*, got 'chapter_13'"),
+        ("softmax", "hardmax", "exercise of softmax must be one of stable_softmax, .*, got 'hardmax'"),
+    ],
+)
+def test_an_unknown_chapter_or_exercise_is_an_error(slug, name, message):
+    with pytest.raises(ValueError, match=message):
+        judge(slug, name, 3)
