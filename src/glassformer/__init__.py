@@ -2,7 +2,8 @@
 
 The floors of the house, from the ground up; each imports only from those below it:
 
-0. ``runtime`` (seeds, devices), ``claims`` (measured sentences), ``validation`` (clear errors)
+0. ``runtime`` (seeds, devices), ``claims`` (measured sentences), ``validation`` (clear errors),
+   ``files`` (atomic writes)
 1. ``reference`` (NumPy: the definitions), ``plotting`` (arrays in, Axes out)
 2. ``modules`` (PyTorch: the same names, trainable), ``data`` (corpora, strings to batches)
 3. ``interop`` (to and from torch.nn), ``inspection`` (look inside a model from outside),

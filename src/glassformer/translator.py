@@ -15,7 +15,8 @@ from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.decoding.beam import LengthPenalty, beam_search
 from glassformer.decoding.greedy import greedy_decode
 from glassformer.decoding.sampling import sample
-from glassformer.modules.storage import MODEL_FILE, AnyTranslator, load_model, save_model, staged
+from glassformer.files import atomic_update
+from glassformer.modules.storage import MODEL_FILE, AnyTranslator, load_model, save_model
 from glassformer.validation import require_whole
 
 TOKENIZER_FILE = "tokenizer.json"
@@ -100,7 +101,7 @@ class Translator:
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        with staged(folder) as stage:
+        with atomic_update(folder, last=MODEL_FILE) as stage:
             save_model(self.model, stage, dtype=dtype, **notes)
             self.tokenizer.save(stage / TOKENIZER_FILE)
 

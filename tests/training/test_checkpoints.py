@@ -38,12 +38,17 @@ def test_what_was_saved_goes_on_bit_for_bit(tmp_path):
     assert_close(other.state_dict(), model.state_dict(), rtol=0, atol=0)
 
 
-def test_the_oldest_are_dropped_and_half_written_ones_are_not_listed(tmp_path):
+def test_the_oldest_checkpoints_and_incomplete_ones_are_deleted(tmp_path):
     model, optimizer = trained(0)
-    (tmp_path / "step_00000007.part").mkdir()
+    (tmp_path / ".part-killed").mkdir()
     for step in (1, 2, 5):
         save_checkpoint(tmp_path, model, optimizer, Progress(step=step), keep=2)
-    assert [place.name for place in list_checkpoints(tmp_path)] == ["step_00000002", "step_00000005"]
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["step_00000002", "step_00000005"]
+
+
+def test_an_incomplete_checkpoint_of_an_earlier_version_is_not_listed(tmp_path):
+    (tmp_path / "step_00000007.part").mkdir()
+    assert list_checkpoints(tmp_path) == []
 
 
 def test_a_full_disk_leaves_the_checkpoints_before_untouched(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
-from glassformer.modules.storage import staged
+from glassformer.files import atomic_write
 
 _BLOCK = 64  # lines: enough to fill a batch, and few enough that the first are soon passed on
 _CHUNK = 1 << 16  # bytes
@@ -74,7 +74,7 @@ def open_sink(path: Path | None) -> Iterator[BinaryIO]:
     path = path.resolve()
     if path.exists() and not path.is_file():
         raise ValueError(f"output must be a file, got {path}, which is something else")
-    with staged(path.parent) as stage, (stage / path.name).open("wb") as file:
+    with atomic_write(path) as part, part.open("wb") as file:
         yield file
 
 

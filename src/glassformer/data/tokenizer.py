@@ -12,6 +12,7 @@ from numpy import ndarray as Array
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from glassformer.data.vocabulary import END_ID, MARKS
+from glassformer.files import atomic_write
 from glassformer.validation import require_ids, require_whole
 
 # The library's threads do not survive the fork of a data loader, and it warns of that unless it is told.
@@ -117,16 +118,8 @@ class Tokenizer:
         Raises:
             OSError: it cannot be written. What stood there before still does.
         """
-        path = Path(path)
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with beside.open("w", encoding="utf-8") as file:
-                file.write(self._backend.to_str())
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with atomic_write(path) as part:
+            part.write_text(self._backend.to_str(), encoding="utf-8")
 
     @property
     def vocabulary_size(self) -> int:

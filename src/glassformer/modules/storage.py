@@ -2,10 +2,6 @@
 
 import dataclasses
 import json
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from glassformer.files import atomic_update
 from glassformer.modules.recurrent import (
     AdditiveAttentionTranslator,
     FixedContextTranslator,
@@ -109,34 +106,13 @@ def save_model(
     _require_finite(weights)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with staged(folder) as stage:
+    with atomic_update(folder, last=MODEL_FILE) as stage:
         try:
             save_file(weights, stage / WEIGHTS_FILE)
         except SafetensorError as error:
             raise OSError(f"{folder / WEIGHTS_FILE} could not be written: {error}") from error
         text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
         (stage / MODEL_FILE).write_text(text, encoding="utf-8")
-        # The library lets nobody else read what it writes, which is no good in a package.
-        shutil.copymode(stage / MODEL_FILE, stage / WEIGHTS_FILE)
-
-
-@contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """Write files beside their places, and move them there once all are whole.
-
-    If the block fails, the folder stays what it was. What is killed while the files are moved leaves a folder
-    without `MODEL_FILE`, which is moved last: never old files beside new ones that pass for a model.
-    """
-    stage = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
-    try:
-        yield stage
-        names = sorted((path.name for path in stage.iterdir()), key=MODEL_FILE.__eq__)
-        if MODEL_FILE in names:
-            (folder / MODEL_FILE).unlink(missing_ok=True)
-        for name in names:
-            (stage / name).replace(folder / name)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
 def load_model(folder: Path | str) -> AnyTranslator:

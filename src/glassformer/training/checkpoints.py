@@ -1,13 +1,11 @@
 """Where a run stands, on disk: it can be killed at any moment and goes on from the last checkpoint.
 
 A checkpoint is a folder ``step_00000500`` that holds the weights and the optimizer's memory (safetensors)
-and how far the run has come (JSON). It is written beside its place and renamed when it is whole, so that
-there never is half a one.
+and how far the run has come (JSON). It is written atomically, so there is never half a checkpoint.
 """
 
 import dataclasses
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +14,8 @@ from pathlib import Path
 import safetensors.torch
 import torch
 from torch import Tensor, nn
+
+from glassformer.files import atomic_write
 
 _WEIGHTS, _OPTIMIZER, _PROGRESS = "model.safetensors", "optimizer.safetensors", "progress.json"
 
@@ -48,17 +48,14 @@ def save_checkpoint(
         OSError: the disk is full or may not be written; the checkpoints before are untouched.
     """
     place = folder / f"step_{progress.step:08d}"
-    beside = place.with_suffix(".part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    safetensors.torch.save_model(model, str(beside / _WEIGHTS))
-    safetensors.torch.save_file(_memory(optimizer), beside / _OPTIMIZER)
-    (beside / _PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)) + "\n", encoding="utf-8")
-    for file in beside.iterdir():
-        _flush(file)
-    shutil.rmtree(place, ignore_errors=True)
-    beside.replace(place)
-    for old in list_checkpoints(folder)[:-keep]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(place) as part:
+        part.mkdir()
+        safetensors.torch.save_model(model, str(part / _WEIGHTS))
+        safetensors.torch.save_file(_memory(optimizer), part / _OPTIMIZER)
+        (part / _PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)) + "\n", encoding="utf-8")
+    abandoned = folder.glob(".part-*")  # by a process that was killed while it wrote
+    for old in (*list_checkpoints(folder)[:-keep], *abandoned):
         shutil.rmtree(old)
     return place
 
@@ -88,7 +85,7 @@ def load_checkpoint(place: Path, model: nn.Module, optimizer: torch.optim.Optimi
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """List the whole checkpoints of a run, the oldest first."""
-    return sorted(place for place in folder.glob("step_*") if place.suffix != ".part")
+    return sorted(folder.glob("step_" + "[0-9]" * 8))
 
 
 def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
@@ -114,8 +111,3 @@ def _memory(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """What the optimizer remembers of each parameter, under flat names."""
     state = optimizer.state_dict()["state"]
     return {f"{index}.{kind}": value for index, kinds in state.items() for kind, value in kinds.items()}
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

@@ -12,6 +12,7 @@ import torch
 
 from glassformer import __version__
 from glassformer.data.corpora import Corpus
+from glassformer.files import atomic_write
 from glassformer.metrics import Score, bleu, chrf, moses_bleu
 from glassformer.translator import Translator
 from glassformer.validation import require_choice
@@ -147,12 +148,8 @@ def write_record(path: Path | str, record: dict[str, Any]) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    beside = path.with_name(path.name + ".part")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with atomic_write(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def summarize(record: dict[str, Any]) -> list[str]:

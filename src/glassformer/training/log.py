@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from glassformer.files import atomic_write
+
 
 class RunLog:
     """A file of JSON lines that a run appends to, and that can be read at any time.
@@ -23,9 +25,8 @@ class RunLog:
     def rewind(self, step: int) -> None:
         """Forget what was written after a step: the run goes on from there."""
         kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
-        beside = self.path.with_suffix(".part")
-        beside.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
-        beside.replace(self.path)
+        with atomic_write(self.path) as part:
+            part.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
 
 
 def read_log(path: Path | str) -> list[dict[str, Any]]:

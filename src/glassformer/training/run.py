@@ -13,6 +13,7 @@ import torch
 from glassformer.data.corpora import Corpus, load_corpus
 from glassformer.data.sources import SOURCES
 from glassformer.data.tokenizer import Tokenizer
+from glassformer.files import atomic_write
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.storage import KINDS, AnyTranslator, build_model, make_config
 from glassformer.training.checkpoints import list_checkpoints
@@ -194,9 +195,8 @@ def _claim_folder(recipe: Recipe, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     versions = {"python": platform.python_version(), "torch": torch.__version__}
     content = {"recipe": dataclasses.asdict(recipe), "versions": versions}
-    beside = path.with_suffix(".part")
-    beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
+    with atomic_write(path) as part:
+        part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _differences(there: dict[str, Any], wanted: dict[str, Any], under: str = "") -> Iterator[str]:
