@@ -28,7 +28,7 @@ from glassformer.decoding.greedy import greedy_decode
 from glassformer.decoding.sampling import sample
 from glassformer.metrics import bleu, chrf
 from glassformer.runtime import pick_device
-from glassformer.training.loss import shift
+from glassformer.training.loss import shift_targets
 from glassformer.translator import Translator
 
 MARKS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID}
@@ -104,9 +104,9 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
 @torch.no_grad()
 def told(model: Any, source_ids: Tensor, target_ids: Tensor) -> list[float]:
     """Return the log-probability of each marked target."""
-    given_ids, wanted_ids = shift(target_ids.to(source_ids.device))
-    log_probs = model(source_ids, given_ids).log_softmax(-1).gather(2, wanted_ids[..., None])[..., 0]
-    return log_probs.masked_fill(wanted_ids == PAD_ID, 0).sum(-1).tolist()
+    decoder_input_ids, labels = shift_targets(target_ids.to(source_ids.device))
+    log_probs = model(source_ids, decoder_input_ids).log_softmax(-1).gather(2, labels[..., None])[..., 0]
+    return log_probs.masked_fill(labels == PAD_ID, 0).sum(-1).tolist()
 
 
 def search(task: Task, beam_size: int) -> list[list[Hypothesis]]:

@@ -17,7 +17,7 @@ from glassformer.data.corpora import load_corpus
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.metrics import bleu, moses_bleu, sentence_bleu_mean
 from glassformer.runtime import pick_device
-from glassformer.training.loss import shift
+from glassformer.training.loss import shift_targets
 from glassformer.translator import Translator
 
 
@@ -43,8 +43,10 @@ def teacher_forced(translator: Translator, sources: Sequence[str], references: S
         chosen = order[start : start + 64]
         source_ids = pad([[*sides[0][number], END_ID] for number in chosen]).to(device)
         target_ids = pad([[START_ID, *sides[1][number], END_ID] for number in chosen]).to(device)
-        given_ids, wanted_ids = shift(target_ids)
-        told = translator.model(source_ids, given_ids).argmax(-1).masked_fill(wanted_ids == PAD_ID, END_ID)
+        decoder_input_ids, labels = shift_targets(target_ids)
+        told = (
+            translator.model(source_ids, decoder_input_ids).argmax(-1).masked_fill(labels == PAD_ID, END_ID)
+        )
         for number, text in zip(chosen, translator.tokenizer.decode(told.tolist()), strict=True):
             texts[number] = text
     return texts

@@ -28,7 +28,7 @@ from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.tasks.grammar import Example, join_words, make_corpus
 from glassformer.training.log import read_log
 from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import cross_entropy, shift
+from glassformer.training.loss import cross_entropy, shift_targets
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
 from glassformer.translator import Translator
@@ -52,8 +52,8 @@ class Lesson:
         **choices: Any,
     ) -> None:
         examples, self.unseen = make_corpus(np.random.default_rng(seed), **CORPUS)
-        self.english = Vocabulary.of(example.source for example in examples)
-        self.french = Vocabulary.of(example.target for example in examples)
+        self.english = Vocabulary.from_sentences(example.source for example in examples)
+        self.french = Vocabulary.from_sentences(example.target for example in examples)
         vocabularies = {
             "source_vocabulary_size": len(self.english),
             "target_vocabulary_size": len(self.french),
@@ -75,7 +75,7 @@ class Lesson:
     def ids(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
         """Source ids and marked target ids."""
         source_ids = self.english.batch([example.source for example in examples])
-        target_ids = self.french.batch([example.target for example in examples], marked=True)
+        target_ids = self.french.batch([example.target for example in examples], add_special_tokens=True)
         return torch.from_numpy(source_ids), torch.from_numpy(target_ids)
 
     def exact_match(self, written: Sequence[Sequence[int]]) -> float:
@@ -92,9 +92,9 @@ def smoothed_loss(
     model: Transformer, source_ids: Tensor, target_ids: Tensor, *, label_smoothing: float
 ) -> Tensor:
     """Teacher-forced loss, with label smoothing."""
-    given_ids, wanted_ids = shift(target_ids)
-    logits = model(source_ids, given_ids)
-    return cross_entropy(logits, wanted_ids, PAD_ID, label_smoothing=label_smoothing)
+    decoder_input_ids, labels = shift_targets(target_ids)
+    logits = model(source_ids, decoder_input_ids)
+    return cross_entropy(logits, labels, PAD_ID, label_smoothing=label_smoothing)
 
 
 def take_taught_path(model: Transformer) -> None:

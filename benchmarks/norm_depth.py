@@ -44,10 +44,10 @@ def build(depth: int, *, norm: Any, xavier: bool = True) -> nn.Sequential:
 def draw(vectors: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
     """Draw lists with one question each, as vectors, and the values wanted."""
     drawn = TASK.sample(BATCH_SIZE, rng)
-    query_ids, key_ids, value_ids, wanted_ids = (torch.from_numpy(ids) for ids in drawn)
+    query_ids, key_ids, value_ids, labels = (torch.from_numpy(ids) for ids in drawn)
     symbols, values = vectors.split([TASK.num_symbols, TASK.num_values])
     pairs = symbols[key_ids] + values[value_ids]
-    return torch.cat([pairs, symbols[query_ids, None]], dim=1), wanted_ids
+    return torch.cat([pairs, symbols[query_ids, None]], dim=1), labels
 
 
 def train(stack: nn.Sequential, rate: float, steps: int, rng: np.random.Generator, warm_up: int = 1) -> float:
@@ -58,13 +58,13 @@ def train(stack: nn.Sequential, rate: float, steps: int, rng: np.random.Generato
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / warm_up))
     shares = []
     for _ in range(steps):
-        x, wanted_ids = (each.to(device) for each in draw(vectors, rng))
+        x, labels = (each.to(device) for each in draw(vectors, rng))
         logits = stack(x)[:, -1]
         optimizer.zero_grad()
-        nn.functional.cross_entropy(logits, wanted_ids).backward()
+        nn.functional.cross_entropy(logits, labels).backward()
         optimizer.step()
         schedule.step()
-        shares.append((logits.argmax(-1) == wanted_ids).double().mean().item())
+        shares.append((logits.argmax(-1) == labels).double().mean().item())
     return float(np.mean(shares[-50:]))
 
 

@@ -64,11 +64,9 @@ def train(
     )
     model.train()
     for _ in range(steps):
-        source_ids, wanted_ids, _ = on(device, task.sample(BATCH_SIZE, rng))
+        source_ids, labels, _ = on(device, task.sample(BATCH_SIZE, rng))
         capitals = source_ids > CapitalTask.BLANK_ID + task.num_letters
-        loss = nn.functional.cross_entropy(
-            answer(model, source_ids, capitals if covered else None), wanted_ids
-        )
+        loss = nn.functional.cross_entropy(answer(model, source_ids, capitals if covered else None), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -93,11 +91,11 @@ def look(model: Transformer, source_ids: Tensor) -> tuple[Tensor, Tensor]:
     return last[:, 0], rolled[:, 0]
 
 
-def explain(model: Transformer, source_ids: Tensor, wanted_ids: Tensor) -> dict[str, Tensor]:
+def explain(model: Transformer, source_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
     """How much of the answer each method puts down to each letter."""
 
     def score(ids: Tensor) -> Tensor:
-        return answer(model, ids).log_softmax(-1).gather(-1, wanted_ids[:, None])[:, 0]
+        return answer(model, ids).log_softmax(-1).gather(-1, labels[:, None])[:, 0]
 
     last, rolled = look(model, source_ids)
     vectors, gradients = input_gradients(score, source_ids, model.source_embedding.token)
@@ -115,18 +113,18 @@ def follow(model: Transformer, task: CapitalTask, batch: Any, rng: np.random.Gen
     """Exchange letters, and see whether the answer goes with the capitals, and with them alone."""
     device = next(model.parameters()).device
     first = CapitalTask.BLANK_ID + 1
-    rows = np.arange(len(batch.causes))[:, None]
-    other_ids = first + (batch.wanted_ids - first + 1 + rng.integers(task.num_letters - 1)) % task.num_letters
+    rows = np.arange(len(batch.cause_positions))[:, None]
+    other_ids = first + (batch.labels - first + 1 + rng.integers(task.num_letters - 1)) % task.num_letters
     exchanged = batch.source_ids.copy()
-    exchanged[rows, batch.causes] = other_ids[:, None] + task.num_letters
+    exchanged[rows, batch.cause_positions] = other_ids[:, None] + task.num_letters
     drawn = task.sample(len(rows), rng).source_ids
     redrawn = np.where(drawn < first + task.num_letters, drawn, CapitalTask.BLANK_ID)
-    redrawn[rows, batch.causes] = batch.source_ids[rows, batch.causes]
+    redrawn[rows, batch.cause_positions] = batch.source_ids[rows, batch.cause_positions]
     asked = {"right": batch.source_ids, "capital exchanged": exchanged, "all others redrawn": redrawn}
     wanted = {
-        "right": batch.wanted_ids,
+        "right": batch.labels,
         "capital exchanged": other_ids,
-        "all others redrawn": batch.wanted_ids,
+        "all others redrawn": batch.labels,
     }
     return {
         name: float((answer(model, *on(device, [ids])).argmax(-1).cpu().numpy() == wanted[name]).mean())
@@ -142,8 +140,8 @@ def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, 
     model = build(task, options["num_layers"], seed).to(device)
     train(model, task, covered=options.get("covered", False), steps=steps, rng=rng)
     batch = task.sample(TEST_SIZE, np.random.default_rng(10_000 + seed))
-    source_ids, wanted_ids, causes = on(device, batch)
-    explained = explain(model, source_ids, wanted_ids)
+    source_ids, labels, causes = on(device, batch)
+    explained = explain(model, source_ids, labels)
     falls = explained["occlusion"].gather(1, causes)
     row = {
         "way": way,

@@ -30,11 +30,11 @@ def train(
     device = model.word.weight.device
     optimizer = torch.optim.Adam(model.parameters(), changes.get("learning_rate", LEARNING_RATE))
     for _ in range(options.steps):
-        length = int(rng.integers(task.shortest, options.longest, endpoint=True))
+        length = int(rng.integers(task.min_length, options.longest, endpoint=True))
         latest_start = max(options.lengths) - length if changes.get("random_start") else 0
         start = int(rng.integers(0, latest_start, endpoint=True))
-        ids, wanted_ids = (torch.from_numpy(each).to(device) for each in task.sample(BATCH_SIZE, length, rng))
-        loss = nn.functional.cross_entropy(model(ids, start), wanted_ids)
+        ids, labels = (torch.from_numpy(each).to(device) for each in task.sample(BATCH_SIZE, length, rng))
+        loss = nn.functional.cross_entropy(model(ids, start), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -46,9 +46,9 @@ def share_right(
 ) -> float:
     """Share of right answers on sequences never trained on; words further off than the window are hidden."""
     device = model.word.weight.device
-    ids, wanted_ids = (torch.from_numpy(each).to(device) for each in task.sample(TEST_SIZE, length, rng))
+    ids, labels = (torch.from_numpy(each).to(device) for each in task.sample(TEST_SIZE, length, rng))
     may_look = torch.arange(length, device=device)[None] >= length - window
-    return float((model(ids, attn_mask=may_look).argmax(-1) == wanted_ids).float().mean())
+    return float((model(ids, attn_mask=may_look).argmax(-1) == labels).float().mean())
 
 
 def measure(

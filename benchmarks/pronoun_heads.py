@@ -28,7 +28,7 @@ from glassformer.runtime import pick_device
 from glassformer.tasks.grammar import Example, make_corpus
 from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES
 from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import shift
+from glassformer.training.loss import shift_targets
 
 CORPUS = {"train_size": 20_000, "test_size": 400}
 SIZES = {"d_model": 64, "num_heads": 4, "d_ff": 128, "num_encoder_layers": 2, "num_decoder_layers": 2}
@@ -41,8 +41,8 @@ class Translator:
     """A model trained on the grammar, with its two vocabularies."""
 
     def __init__(self, examples: Sequence[Example], seed: int, device: torch.device) -> None:
-        self.english = Vocabulary.of(example.source for example in examples)
-        self.french = Vocabulary.of(example.target for example in examples)
+        self.english = Vocabulary.from_sentences(example.source for example in examples)
+        self.french = Vocabulary.from_sentences(example.target for example in examples)
         sizes = {
             "source_vocabulary_size": len(self.english),
             "target_vocabulary_size": len(self.french),
@@ -59,7 +59,7 @@ class Translator:
         """Source ids and marked target ids, where the model is."""
         device = next(self.model.parameters()).device
         source_ids = self.english.batch([example.source for example in examples])
-        target_ids = self.french.batch([example.target for example in examples], marked=True)
+        target_ids = self.french.batch([example.target for example in examples], add_special_tokens=True)
         return torch.from_numpy(source_ids).to(device), torch.from_numpy(target_ids).to(device)
 
     def exact_match(self, examples: Sequence[Example]) -> float:
@@ -72,7 +72,7 @@ class Translator:
     def right_pronouns(self, examples: Sequence[Example]) -> float:
         """Share of sentences in which the right pronoun scores above the other, given the words before it."""
         source_ids, target_ids = self.ids(examples)
-        logits = self.model(source_ids, shift(target_ids)[0]).cpu().numpy()
+        logits = self.model(source_ids, shift_targets(target_ids)[0]).cpu().numpy()
         il, elle = self.french.encode(("il", "elle"))
         told = logits[np.arange(len(examples)), [example.target_pronoun_position for example in examples]]
         prefers_il = told[:, il] > told[:, elle]
@@ -83,7 +83,7 @@ class Translator:
         """Weights of every attention over sentence, head, query and key, given the right words."""
         source_ids, target_ids = self.ids(examples)
         with record_attention(self.model) as weights_of:
-            self.model(source_ids, shift(target_ids)[0])
+            self.model(source_ids, shift_targets(target_ids)[0])
         return {name: weights.cpu().numpy() for name, weights in weights_of.items()}
 
 

@@ -16,7 +16,7 @@ from torch import nn
 
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks.questions import QuestionBatch, QuestionTask, all_right_rate, answer_rates
+from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
 
 WIDTH, NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES = 32, 6, 8, 8
 BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 128, 4000, 0.02
@@ -26,7 +26,7 @@ def answer(
     attention: MultiHeadAttention, task: QuestionTask, batch: QuestionBatch, device: torch.device
 ) -> torch.Tensor:
     """Logits over the values for each question, read off the output of the attention."""
-    question, pairs = (torch.from_numpy(cards).to(device) for cards in task.cards(batch, WIDTH))
+    question, pairs = (torch.from_numpy(cards).to(device) for cards in task.encode(batch, WIDTH))
     output = attention.attend(question, pairs, pairs)[:, 0, : task.num_questions * task.num_values]
     return output.unflatten(-1, (task.num_questions, task.num_values))
 
@@ -40,9 +40,9 @@ def train(
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, steps)
     for _ in range(steps):
         batch = task.sample(BATCH_SIZE, rng)
-        wanted_ids = torch.from_numpy(batch.wanted_ids).to(device)
+        labels = torch.from_numpy(batch.labels).to(device)
         logits = answer(attention, task, batch, device)
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), wanted_ids.flatten())
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -50,9 +50,9 @@ def train(
     return attention
 
 
-def values_agree(wanted_ids: np.ndarray) -> np.ndarray:
+def values_agree(labels: np.ndarray) -> np.ndarray:
     """Say of each list whether two of the values asked for are equal."""
-    ordered = np.sort(wanted_ids, axis=-1)
+    ordered = np.sort(labels, axis=-1)
     return (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
 
 
@@ -71,10 +71,12 @@ def measure(
         test = task.sample(TEST_SIZE, rng)
         with torch.no_grad():
             predicted_ids = answer(attention, task, test, device).argmax(-1).cpu().numpy()
-        wrong = (predicted_ids != test.wanted_ids).any(axis=-1)
-        row["all_right"].append(round(all_right_rate(predicted_ids, test), 4))
-        row["each_right"].append([round(float(rate), 4) for rate in answer_rates(predicted_ids, test)])
-        agree = values_agree(test.wanted_ids)[wrong]
+        wrong = (predicted_ids != test.labels).any(axis=-1)
+        row["all_right"].append(round(exact_match_rate(predicted_ids, test), 4))
+        row["each_right"].append(
+            [round(float(rate), 4) for rate in accuracy_per_question(predicted_ids, test)]
+        )
+        agree = values_agree(test.labels)[wrong]
         row["wrong_where_values_agree"].append(round(float(agree.mean()), 4) if len(agree) else None)
     row["parameters"] = sum(weight.numel() for weight in attention.parameters())
     print(row, f"{time.perf_counter() - start:.0f} s", flush=True)

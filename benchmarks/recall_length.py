@@ -17,7 +17,7 @@ from torch import nn
 
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks.recall import RecallBatch, RecallTask, recall_rate
+from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 32, 64, 1000, 0.005
 MODELS = {"fixed vector": FixedContextTranslator, "with attention": AdditiveAttentionTranslator}
@@ -49,10 +49,12 @@ def train(model: nn.Module, task: RecallTask, steps: int, rng: np.random.Generat
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     for _ in range(steps):
-        source_ids, target_ids, wanted_ids = (
+        source_ids, decoder_input_ids, labels = (
             torch.from_numpy(ids).to(device) for ids in task.sample(BATCH_SIZE, rng)
         )
-        loss = nn.functional.cross_entropy(model(source_ids, target_ids).flatten(0, 1), wanted_ids.flatten())
+        loss = nn.functional.cross_entropy(
+            model(source_ids, decoder_input_ids).flatten(0, 1), labels.flatten()
+        )
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -64,7 +66,7 @@ def recall(model: nn.Module, batch: RecallBatch) -> float:
     """Share of symbols that the model says back, given the right ones before each."""
     device = next(model.parameters()).device
     logits = model(*(torch.from_numpy(ids).to(device) for ids in batch[:2]))
-    return recall_rate(logits.argmax(-1).cpu().numpy(), batch)
+    return recall_accuracy(logits.argmax(-1).cpu().numpy(), batch)
 
 
 def measure(

@@ -68,7 +68,7 @@ def score(translator: Translator, sentences: Sentences) -> dict[str, float]:
         )
     translations = translator.translate(sentences.sources, beam_size=1)
     return {
-        "loss": round(total / sum(map(batches.num_wanted, planned)), 4),
+        "loss": round(total / sum(map(batches.num_labels, planned)), 4),
         "bleu": round(bleu(translations, sentences.references).value, 2),
     }
 

@@ -65,9 +65,9 @@ def read_curves(log: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[fl
 def cross_maps(translator: Translator, sentence: str, translation: str) -> Array:
     """Return cross-attention weights, ``layer head target source``: a row for each token written."""
     source, target = translator.tokenizer.encode([sentence, translation])
-    source_ids, given_ids = torch.tensor([[*source, END_ID]]), torch.tensor([[START_ID, *target]])
+    source_ids, decoder_input_ids = torch.tensor([[*source, END_ID]]), torch.tensor([[START_ID, *target]])
     with torch.no_grad(), record_attention(translator.model) as weights_of:
-        translator.model(source_ids, given_ids)
+        translator.model(source_ids, decoder_input_ids)
     return np.stack([weights[0].numpy() for name, weights in weights_of.items() if "cross" in name])
 
 

@@ -31,12 +31,12 @@ Ids = tuple[Tensor, Tensor]
 def draw_corpus(seed: int, device: torch.device) -> tuple[Ids, Ids, dict[str, int]]:
     """Sentences to learn from and others to be asked, as ids, and the sizes of both vocabularies."""
     train, test = make_corpus(np.random.default_rng(seed), train_size=6000, test_size=200)
-    english = Vocabulary.of(example.source for example in train)
-    french = Vocabulary.of(example.target for example in train)
+    english = Vocabulary.from_sentences(example.source for example in train)
+    french = Vocabulary.from_sentences(example.target for example in train)
 
     def as_ids(examples: Any) -> Ids:
         sources = english.batch([example.source for example in examples])
-        targets = french.batch([example.target for example in examples], marked=True)
+        targets = french.batch([example.target for example in examples], add_special_tokens=True)
         return torch.from_numpy(sources).to(device), torch.from_numpy(targets).to(device)
 
     sizes = {"source_vocabulary_size": len(english), "target_vocabulary_size": len(french)}

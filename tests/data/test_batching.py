@@ -118,7 +118,7 @@ def test_collating_marks_and_pads_each_row(pairs):
 def test_the_start_is_never_wanted(pairs):
     batches = make_batches(pairs)
     for indices in batches.epoch(0):
-        assert batches.num_wanted(indices) == (batches.collate(indices).target_ids[:, 1:] != PAD_ID).sum()
+        assert batches.num_labels(indices) == (batches.collate(indices).target_ids[:, 1:] != PAD_ID).sum()
 
 
 @pytest.mark.parametrize("world_size", [1, 2, 3, 11])

@@ -21,17 +21,17 @@ def test_words_follow_the_three_marks_in_order(vocabulary):
 
 
 def test_collecting_words_is_alphabetical_and_ignores_order_and_repetition():
-    assert Vocabulary.of([["the", "street", "the"], ["animal"]]) == Vocabulary.of(
+    assert Vocabulary.from_sentences([["the", "street", "the"], ["animal"]]) == Vocabulary.from_sentences(
         [["animal", "street"], ["the"]]
     )
-    assert Vocabulary.of([["the", "street"], ["animal"]]).words == ("animal", "street", "the")
+    assert Vocabulary.from_sentences([["the", "street"], ["animal"]]).words == ("animal", "street", "the")
 
 
 @given(sentences)
 def test_decoding_undoes_encoding_and_batching(rows):
     vocabulary = Vocabulary(WORDS)
     for marked in (False, True):
-        ids = vocabulary.batch(rows, marked=marked)
+        ids = vocabulary.batch(rows, add_special_tokens=marked)
         assert [list(vocabulary.decode(row)) for row in ids] == rows
     assert [list(vocabulary.decode(vocabulary.encode(row))) for row in rows] == rows
 
@@ -40,7 +40,8 @@ def test_a_batch_is_padded_at_the_end_and_marked_when_asked(vocabulary):
     rows = [["the", "street"], ["the", "animal", "crossed"]]
     np.testing.assert_array_equal(vocabulary.batch(rows), [[6, 5, 0], [6, 3, 4]])
     np.testing.assert_array_equal(
-        vocabulary.batch(rows, marked=True), [[START_ID, 6, 5, END_ID, PAD_ID], [START_ID, 6, 3, 4, END_ID]]
+        vocabulary.batch(rows, add_special_tokens=True),
+        [[START_ID, 6, 5, END_ID, PAD_ID], [START_ID, 6, 3, 4, END_ID]],
     )
     assert vocabulary.batch(rows).dtype == np.int64
 

@@ -6,7 +6,7 @@ import pytest
 from glassformer.exercises.multi_head_attention import check_best_share, check_parameters
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.reference.heads import multi_head_attention
-from glassformer.tasks.questions import QuestionTask, all_right_rate
+from glassformer.tasks.questions import QuestionTask, exact_match_rate
 
 
 def test_the_wanted_number_of_parameters_is_what_the_module_has():
@@ -24,10 +24,10 @@ def test_the_wanted_sharpness_is_the_smallest_that_is_never_wrong(sharpness, nev
     task = QuestionTask(num_pairs=5, num_symbols=8, num_values=8)
     batch = task.sample(1000, np.random.default_rng(0))
     batch.value_ids[:] = 0
-    for row, place in enumerate((batch.key_ids == batch.asked_ids[:, :1]).argmax(axis=-1)):
+    for row, place in enumerate((batch.key_ids == batch.query_ids[:, :1]).argmax(axis=-1)):
         batch.value_ids[row, place] = 1  # all rivals share one value: nothing is harder
-    wanted_ids = np.stack([np.ones(1000), np.zeros(1000)], axis=-1).astype(int)
-    question, pairs = (cards.astype(float) for cards in task.cards(batch))
+    labels = np.stack([np.ones(1000), np.zeros(1000)], axis=-1).astype(int)
+    question, pairs = (cards.astype(float) for cards in task.encode(batch))
     both, none = np.eye(8), np.zeros((8, 8))
     output, _ = multi_head_attention(
         question,
@@ -40,4 +40,4 @@ def test_the_wanted_sharpness_is_the_smallest_that_is_never_wrong(sharpness, nev
         output_weight=np.eye(16),
     )
     predicted_ids = output.reshape(-1, 2, 8).argmax(axis=-1)
-    assert (all_right_rate(predicted_ids, batch._replace(wanted_ids=wanted_ids)) == 1) == never_wrong
+    assert (exact_match_rate(predicted_ids, batch._replace(labels=labels)) == 1) == never_wrong

@@ -33,7 +33,7 @@ def words_of(side):
         for adjective in ADJECTIVES
         for negated in (False, True)
     ]
-    return Vocabulary.of(getattr(choice, side) for choice in choices)
+    return Vocabulary.from_sentences(getattr(choice, side) for choice in choices)
 
 
 ENGLISH, FRENCH = words_of("source"), words_of("target")

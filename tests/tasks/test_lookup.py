@@ -27,7 +27,7 @@ def test_the_answer_stands_beside_the_symbol_asked_for_and_beside_no_other(
     assert batch.key_ids.shape == batch.value_ids.shape == (batch_size, num_pairs)
     beside = batch.key_ids == batch.query_ids[:, None]
     np.testing.assert_array_equal(beside.sum(axis=-1), np.ones(batch_size))
-    np.testing.assert_array_equal(batch.value_ids[beside], batch.wanted_ids)
+    np.testing.assert_array_equal(batch.value_ids[beside], batch.labels)
 
 
 def test_every_symbol_value_and_place_comes_up_and_none_from_outside():
@@ -40,7 +40,7 @@ def test_every_symbol_value_and_place_comes_up_and_none_from_outside():
 def test_a_symbol_says_nothing_about_its_value():
     batch = LookupTask(PAIRS, SYMBOLS, VALUES).sample(9973, np.random.default_rng(2))
     table = np.zeros((SYMBOLS, VALUES))
-    np.add.at(table, (batch.query_ids, batch.wanted_ids), 1)
+    np.add.at(table, (batch.query_ids, batch.labels), 1)
     np.testing.assert_allclose(table / table.sum(axis=-1, keepdims=True), 1 / VALUES, atol=0.04)
 
 

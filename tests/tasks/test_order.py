@@ -21,11 +21,11 @@ POSITIONS = ["none", "sinusoidal", "learned", "rotary", "linear_bias"]
 )
 def test_the_answer_is_the_word_that_the_question_asks_for(question, num_symbols, longer, seed):
     task = OrderTask(question, num_symbols)
-    length = task.shortest + longer
-    ids, wanted_ids = task.sample(BATCH, length, np.random.default_rng(seed))
+    length = task.min_length + longer
+    ids, labels = task.sample(BATCH, length, np.random.default_rng(seed))
     assert ids.shape == (BATCH, length)
     assert ids.max() < task.vocabulary_size
-    for row, wanted in zip(ids.tolist(), wanted_ids.tolist(), strict=True):
+    for row, wanted in zip(ids.tolist(), labels.tolist(), strict=True):
         match question:
             case "before":
                 assert wanted == row[-2]
@@ -40,8 +40,8 @@ def test_the_answer_is_the_word_that_the_question_asks_for(question, num_symbols
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_answer_is_as_likely_as_another(question):
     task = OrderTask(question, SYMBOLS)
-    _, wanted_ids = task.sample(7000, LENGTH, np.random.default_rng(0))
-    counts = np.unique(wanted_ids, return_counts=True)[1]
+    _, labels = task.sample(7000, LENGTH, np.random.default_rng(0))
+    counts = np.unique(labels, return_counts=True)[1]
     assert len(counts) == (2 if question == "later" else SYMBOLS)
     np.testing.assert_allclose(counts / 7000, 1 / len(counts), atol=0.02)
 

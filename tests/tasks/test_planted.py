@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glassformer.data.vocabulary import MARKS
+from glassformer.data.vocabulary import SPECIAL_TOKENS
 from glassformer.tasks.planted import CapitalTask
 
 BATCH, LENGTH, LETTERS, CAPITALS = 2000, 7, 5, 2
@@ -19,7 +19,7 @@ def task():
 
 def test_the_only_capitals_stand_at_the_causes_and_spell_the_answer(task, rng):
     for ids, wanted, causes in zip(*task.sample(BATCH, rng), strict=True):
-        letters = task.spell(ids).split()
+        letters = task.decode(ids).split()
         assert [place for place, letter in enumerate(letters) if letter.isupper()] == causes.tolist()
         assert {letters[place].lower() for place in causes} == {task.words[wanted]}
 
@@ -41,13 +41,13 @@ def test_answers_and_places_are_drawn_evenly(rng):
 
 
 def test_several_capitals_stand_in_places_of_their_own(task, rng):
-    causes = task.sample(BATCH, rng).causes
+    causes = task.sample(BATCH, rng).cause_positions
     assert causes.shape == (BATCH, CAPITALS)
     assert (np.diff(causes) > 0).all()
 
 
 def test_ids_are_named_after_the_marks_and_none_is_left_over(task, rng):
-    assert task.words[: len(MARKS)] == MARKS
+    assert task.words[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
     assert task.words[CapitalTask.BLANK_ID :] == tuple("_abcdeABCDE")
     ids = task.sample(BATCH, rng).source_ids
     assert np.unique(ids).tolist() == list(range(CapitalTask.BLANK_ID, len(task.words)))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.tasks.questions import QuestionTask, all_right_rate, answer_rates
+from glassformer.tasks.questions import QuestionTask, accuracy_per_question, exact_match_rate
 
 BATCH, PAIRS, SYMBOLS, VALUES, QUESTIONS = 3, 5, 7, 11, 2
 TASK = QuestionTask(PAIRS, SYMBOLS, VALUES, QUESTIONS)
@@ -29,36 +29,36 @@ def test_each_answer_stands_beside_its_symbol_and_no_symbol_is_asked_for_twice(
     num_pairs = num_questions + more_pairs
     task = QuestionTask(num_pairs, num_pairs + more_symbols, num_values, num_questions)
     batch = task.sample(batch_size, np.random.default_rng(0))
-    assert batch.asked_ids.shape == batch.wanted_ids.shape == (batch_size, num_questions)
-    beside = batch.asked_ids[:, :, None] == batch.key_ids[:, None, :]
+    assert batch.query_ids.shape == batch.labels.shape == (batch_size, num_questions)
+    beside = batch.query_ids[:, :, None] == batch.key_ids[:, None, :]
     np.testing.assert_array_equal(beside.sum(axis=-1), np.ones((batch_size, num_questions)))
     assert beside.sum(axis=1).max() == 1
-    np.testing.assert_array_equal((beside * batch.value_ids[:, None, :]).sum(axis=-1), batch.wanted_ids)
+    np.testing.assert_array_equal((beside * batch.value_ids[:, None, :]).sum(axis=-1), batch.labels)
 
 
 def test_every_symbol_value_and_place_comes_up_for_every_question(rng):
     batch = TASK.sample(1999, rng)
-    places = (batch.asked_ids[:, :, None] == batch.key_ids[:, None, :]).argmax(axis=-1)
-    for ids, count in ((batch.asked_ids, SYMBOLS), (batch.wanted_ids, VALUES), (places, PAIRS)):
+    places = (batch.query_ids[:, :, None] == batch.key_ids[:, None, :]).argmax(axis=-1)
+    for ids, count in ((batch.query_ids, SYMBOLS), (batch.labels, VALUES), (places, PAIRS)):
         for question in range(QUESTIONS):
             np.testing.assert_array_equal(np.unique(ids[:, question]), np.arange(count))
 
 
 def test_neither_a_symbol_nor_the_other_answer_hints_at_an_answer(rng):
     batch = TASK.sample(19_997, rng)
-    for hint, count in ((batch.asked_ids[:, 0], SYMBOLS), (batch.wanted_ids[:, 1], VALUES)):
+    for hint, count in ((batch.query_ids[:, 0], SYMBOLS), (batch.labels[:, 1], VALUES)):
         table = np.zeros((count, VALUES))
-        np.add.at(table, (hint, batch.wanted_ids[:, 0]), 1)
+        np.add.at(table, (hint, batch.labels[:, 0]), 1)
         np.testing.assert_allclose(table / table.sum(axis=-1, keepdims=True), 1 / VALUES, atol=0.04)
 
 
 def test_the_cards_can_be_read_back(rng):
     batch = TASK.sample(BATCH, rng)
-    question, pairs = TASK.cards(batch, width=29)
+    question, pairs = TASK.encode(batch, width=29)
     assert question.shape == (BATCH, 1, 29)
     assert pairs.shape == (BATCH, PAIRS, 29)
     fields = question[:, 0, : QUESTIONS * SYMBOLS].reshape(BATCH, QUESTIONS, SYMBOLS)
-    np.testing.assert_array_equal(fields.argmax(axis=-1), batch.asked_ids)
+    np.testing.assert_array_equal(fields.argmax(axis=-1), batch.query_ids)
     np.testing.assert_array_equal(pairs[..., :SYMBOLS].argmax(axis=-1), batch.key_ids)
     np.testing.assert_array_equal(pairs[..., SYMBOLS : SYMBOLS + VALUES].argmax(axis=-1), batch.value_ids)
     for cards in (question, pairs):
@@ -71,8 +71,8 @@ def test_the_cards_can_be_read_back(rng):
 )
 def test_without_a_width_the_cards_are_as_narrow_as_questions_pairs_and_answers_allow(sizes, width, rng):
     task = QuestionTask(*sizes)
-    assert task.least_width == width
-    assert all(cards.shape[-1] == width for cards in task.cards(task.sample(BATCH, rng)))
+    assert task.min_width == width
+    assert all(cards.shape[-1] == width for cards in task.encode(task.sample(BATCH, rng)))
 
 
 def test_guessing_is_right_once_in_as_many_times_as_there_are_answers():
@@ -81,12 +81,12 @@ def test_guessing_is_right_once_in_as_many_times_as_there_are_answers():
 
 def test_rates_count_each_question_and_all_of_them(rng):
     batch = TASK.sample(4, rng)
-    predicted = batch.wanted_ids.copy()
-    assert all_right_rate(predicted, batch) == 1
+    predicted = batch.labels.copy()
+    assert exact_match_rate(predicted, batch) == 1
     predicted[0] += 1
     predicted[1, 1] += 1
-    np.testing.assert_allclose(answer_rates(predicted, batch), [3 / 4, 2 / 4])
-    assert all_right_rate(predicted, batch) == pytest.approx(2 / 4)
+    np.testing.assert_allclose(accuracy_per_question(predicted, batch), [3 / 4, 2 / 4])
+    assert exact_match_rate(predicted, batch) == pytest.approx(2 / 4)
 
 
 def test_the_same_rng_state_draws_the_same_lists():
@@ -104,15 +104,15 @@ def test_the_same_rng_state_draws_the_same_lists():
         (lambda: QuestionTask(5, 7, 11, 6), "num_questions (6) must be at most num_pairs (5)"),
         (lambda: TASK.sample(0, np.random.default_rng(0)), "batch_size must be a whole number of at least 1"),
         (
-            lambda: TASK.cards(TASK.sample(3, np.random.default_rng(0)), width=21),
+            lambda: TASK.encode(TASK.sample(3, np.random.default_rng(0)), width=21),
             "width (21) must be at least 22",
         ),
         (
-            lambda: answer_rates(np.zeros((3, 4), int), TASK.sample(3, np.random.default_rng(0))),
+            lambda: accuracy_per_question(np.zeros((3, 4), int), TASK.sample(3, np.random.default_rng(0))),
             "predicted_ids must have shape (3, 2), got (3, 4)",
         ),
         (
-            lambda: all_right_rate(np.zeros((2, 2), int), TASK.sample(3, np.random.default_rng(0))),
+            lambda: exact_match_rate(np.zeros((2, 2), int), TASK.sample(3, np.random.default_rng(0))),
             "predicted_ids must have shape (3, 2), got (2, 2)",
         ),
     ],

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.tasks.recall import RecallTask, recall_rate
+from glassformer.tasks.recall import RecallTask, recall_accuracy
 
 BATCH, LENGTH, SYMBOLS = 3, 5, 7
 TASK = RecallTask(length=LENGTH, num_symbols=SYMBOLS)
@@ -19,9 +19,9 @@ def test_what_is_wanted_is_the_source_and_the_decoder_sees_it_one_place_late(len
     task = RecallTask(length, num_symbols)
     batch = task.sample(batch_size, np.random.default_rng(0))
     assert batch.source_ids.shape == (batch_size, length)
-    np.testing.assert_array_equal(batch.wanted_ids, batch.source_ids)
-    np.testing.assert_array_equal(batch.target_ids[:, 0], np.full(batch_size, RecallTask.START_ID))
-    np.testing.assert_array_equal(batch.target_ids[:, 1:], batch.source_ids[:, :-1])
+    np.testing.assert_array_equal(batch.labels, batch.source_ids)
+    np.testing.assert_array_equal(batch.decoder_input_ids[:, 0], np.full(batch_size, RecallTask.START_ID))
+    np.testing.assert_array_equal(batch.decoder_input_ids[:, 1:], batch.source_ids[:, :-1])
 
 
 @given(num_symbols=st.integers(2, 17))
@@ -57,10 +57,10 @@ def test_eight_symbols_are_three_bits_each():
 
 def test_the_recall_rate_counts_symbols_in_their_own_place(rng):
     batch = TASK.sample(BATCH, rng)
-    predicted = batch.wanted_ids.copy()
-    assert recall_rate(predicted, batch) == 1
+    predicted = batch.labels.copy()
+    assert recall_accuracy(predicted, batch) == 1
     predicted[0, :2] = RecallTask.PAD_ID
-    assert recall_rate(predicted, batch) == pytest.approx(1 - 2 / (BATCH * LENGTH))
+    assert recall_accuracy(predicted, batch) == pytest.approx(1 - 2 / (BATCH * LENGTH))
 
 
 @pytest.mark.usefixtures("as_a_user")
@@ -72,7 +72,7 @@ def test_the_recall_rate_counts_symbols_in_their_own_place(rng):
         (lambda: RecallTask(length=LENGTH, num_symbols=1), r"num_symbols must be at least 2, got 1"),
         (lambda: TASK.sample(0, np.random.default_rng(0)), r"batch_size must be .* at least 1, got 0"),
         (
-            lambda: recall_rate(np.zeros((BATCH, 4), int), TASK.sample(BATCH, np.random.default_rng(0))),
+            lambda: recall_accuracy(np.zeros((BATCH, 4), int), TASK.sample(BATCH, np.random.default_rng(0))),
             r"predicted_ids must have shape \(3, 5\), got \(3, 4\)",
         ),
     ],

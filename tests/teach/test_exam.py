@@ -22,7 +22,7 @@ from glassformer.reference.layers import layer_norm
 from glassformer.reference.masks import causal_mask, padding_mask
 from glassformer.reference.positions import sinusoidal_positions
 from glassformer.reference.softmax import softmax
-from glassformer.training.loss import cross_entropy, shift
+from glassformer.training.loss import cross_entropy, shift_targets
 from glassformer.training.schedule import paper_learning_rate
 
 PAGE = (Path(__file__).parents[2] / "teach/exam.md").read_text(encoding="utf-8")
@@ -107,22 +107,22 @@ def layer(part=""):
 
 
 def target():
-    vocabulary = Vocabulary.of([["elle", "dort"]])
-    ids = torch.from_numpy(vocabulary.batch([["elle", "dort"]], marked=True))
+    vocabulary = Vocabulary.from_sentences([["elle", "dort"]])
+    ids = torch.from_numpy(vocabulary.batch([["elle", "dort"]], add_special_tokens=True))
     return torch.nn.functional.pad(ids, (0, 1), value=PAD_ID)
 
 
-def num_wanted():
-    return int((shift(target())[1] != PAD_ID).sum())
+def num_labels():
+    return int((shift_targets(target())[1] != PAD_ID).sum())
 
 
 def surprise():
-    wanted_ids = shift(target())[1]
+    labels = shift_targets(target())[1]
     probabilities = torch.full((1, 4, 5), 0.1)
     for place, p in enumerate((1 / 2, 1 / 8, 1 / 4)):
         probabilities[0, place] = (1 - p) / 4
-        probabilities[0, place, wanted_ids[0, place]] = p
-    return cross_entropy(probabilities.log(), wanted_ids, PAD_ID).item()
+        probabilities[0, place, labels[0, place]] = p
+    return cross_entropy(probabilities.log(), labels, PAD_ID).item()
 
 
 def projected(cached):
@@ -194,7 +194,7 @@ COMPUTED = {
     "layer-attention": lambda: layer("attention"),
     "layer-network": lambda: layer("feed_forward"),
     "layer-norms": lambda: layer("norm"),
-    "wanted": num_wanted,
+    "wanted": num_labels,
     "surprise": surprise,
     "peak": lambda: paper_learning_rate(1000, d_model=256, warmup_steps=1000),
     "perplexity": lambda: np.exp(SUMS.sum() / COUNTS.sum()),

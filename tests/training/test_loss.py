@@ -12,7 +12,7 @@ from glassformer.modules.recurrent import (
     RecurrentConfig,
 )
 from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.training.loss import chunked_loss, cross_entropy, shift, teacher_forced_loss
+from glassformer.training.loss import chunked_loss, cross_entropy, shift_targets, teacher_forced_loss
 
 PAD, START, END = 0, 1, 2
 BATCH, TIME, VOCABULARY = 3, 5, 11
@@ -24,33 +24,33 @@ def logits():
 
 
 def test_each_given_token_stands_under_the_one_that_is_wanted_next():
-    given_ids, wanted_ids = shift(torch.tensor([[START, 7, 5, END], [START, 4, END, PAD]]))
-    assert given_ids.tolist() == [[START, 7, 5], [START, 4, END]]
-    assert wanted_ids.tolist() == [[7, 5, END], [4, END, PAD]]
+    decoder_input_ids, labels = shift_targets(torch.tensor([[START, 7, 5, END], [START, 4, END, PAD]]))
+    assert decoder_input_ids.tolist() == [[START, 7, 5], [START, 4, END]]
+    assert labels.tolist() == [[7, 5, END], [4, END, PAD]]
 
 
 def test_the_loss_is_the_mean_of_the_surprises_of_the_wanted_tokens(logits):
-    wanted_ids = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
+    labels = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
     surprises = [
-        -math.log(logits[row, place].softmax(0)[wanted_ids[row, place]])
+        -math.log(logits[row, place].softmax(0)[labels[row, place]])
         for row in range(BATCH)
         for place in range(TIME)
-        if wanted_ids[row, place] != PAD
+        if labels[row, place] != PAD
     ]
-    assert cross_entropy(logits, wanted_ids, PAD).item() == pytest.approx(sum(surprises) / len(surprises))
+    assert cross_entropy(logits, labels, PAD).item() == pytest.approx(sum(surprises) / len(surprises))
 
 
 def test_what_is_told_at_padding_cannot_matter(logits):
-    wanted_ids = torch.full((BATCH, TIME), 3)
-    wanted_ids[1, 2:] = PAD
-    before = cross_entropy(logits, wanted_ids, PAD)
+    labels = torch.full((BATCH, TIME), 3)
+    labels[1, 2:] = PAD
+    before = cross_entropy(logits, labels, PAD)
     logits[1, 2:] = 1e3 * torch.randn(TIME - 2, VOCABULARY, generator=torch.Generator().manual_seed(1))
-    assert_close(cross_entropy(logits, wanted_ids, PAD), before)
+    assert_close(cross_entropy(logits, labels, PAD), before)
 
 
 def test_who_knows_nothing_pays_the_logarithm_of_the_vocabulary():
-    wanted_ids = torch.full((BATCH, TIME), 3)
-    loss = cross_entropy(torch.zeros(BATCH, TIME, VOCABULARY), wanted_ids, PAD)
+    labels = torch.full((BATCH, TIME), 3)
+    loss = cross_entropy(torch.zeros(BATCH, TIME, VOCABULARY), labels, PAD)
     assert loss.item() == pytest.approx(math.log(VOCABULARY))
 
 
@@ -83,28 +83,28 @@ def test_the_loss_does_not_depend_on_how_far_a_batch_is_filled_up():
 )
 def test_a_sentence_has_a_start_and_an_end(as_a_user, target_ids, message):
     with pytest.raises(ValueError, match=message):
-        shift(target_ids)
+        shift_targets(target_ids)
 
 
 @pytest.mark.parametrize(
-    ("wanted_ids", "message"),
+    ("labels", "message"),
     [
-        (torch.full((BATCH, TIME), PAD), "wanted_ids must hold something else than padding"),
+        (torch.full((BATCH, TIME), PAD), "labels must hold something else than padding"),
         (torch.full((BATCH, TIME), VOCABULARY), r"below the vocabulary size \(11\)"),
-        (torch.full((BATCH, TIME + 1), 3), r"logits \(3, 5\) and wanted_ids \(3, 6\) must hold equally"),
-        (torch.full((BATCH + 1, TIME), 3), r"logits \(3, 5\) and wanted_ids \(4, 5\) must hold equally"),
+        (torch.full((BATCH, TIME + 1), 3), r"logits \(3, 5\) and labels \(3, 6\) must hold equally"),
+        (torch.full((BATCH + 1, TIME), 3), r"logits \(3, 5\) and labels \(4, 5\) must hold equally"),
     ],
 )
-def test_wanted_ids_that_do_not_fit_are_refused(as_a_user, logits, wanted_ids, message):
+def test_wanted_ids_that_do_not_fit_are_refused(as_a_user, logits, labels, message):
     with pytest.raises(ValueError, match=message):
-        cross_entropy(logits, wanted_ids, PAD)
+        cross_entropy(logits, labels, PAD)
 
 
 def test_label_smoothing_is_torchs(logits):
-    wanted_ids = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
-    ours = cross_entropy(logits, wanted_ids, PAD, label_smoothing=0.3)
-    uniform = -logits.log_softmax(-1).mean(-1)[wanted_ids != PAD].mean()
-    assert_close(ours, 0.7 * cross_entropy(logits, wanted_ids, PAD) + 0.3 * uniform)
+    labels = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
+    ours = cross_entropy(logits, labels, PAD, label_smoothing=0.3)
+    uniform = -logits.log_softmax(-1).mean(-1)[labels != PAD].mean()
+    assert_close(ours, 0.7 * cross_entropy(logits, labels, PAD) + 0.3 * uniform)
 
 
 SIZES = {"source_vocabulary_size": VOCABULARY, "target_vocabulary_size": VOCABULARY}
@@ -135,8 +135,8 @@ def test_the_loss_in_chunks_is_the_plain_one_in_value_and_gradient(kind, chunk_s
     source_ids = torch.tensor([[3, 4, 5, END], [6, END, PAD, PAD]], device=device)
     target_ids = torch.tensor([[START, 6, 7, 8, END], [START, 9, END, PAD, PAD]], device=device)
     options = {"label_smoothing": label_smoothing}
-    given_ids, wanted_ids = shift(target_ids)
-    plain = 6 * cross_entropy(model(source_ids, given_ids), wanted_ids, PAD, **options)
+    decoder_input_ids, labels = shift_targets(target_ids)
+    plain = 6 * cross_entropy(model(source_ids, decoder_input_ids), labels, PAD, **options)
     wanted = torch.autograd.grad(plain, list(model.parameters()))
     chunked = chunked_loss(model, source_ids, target_ids, chunk_size=chunk_size, **options)
     assert_close(chunked, plain)

@@ -111,9 +111,17 @@ def test_the_folder_of_another_recipe_is_left_alone(whole_run, recipe):
 
 def test_a_recipe_from_before_a_setting_came_is_the_one_without_it(whole_run, recipe, tmp_path):
     stored = stored_recipe(whole_run[0])
-    del stored["recipe"]["model"]["max_length"], stored["recipe"]["settings"]["accumulate"]
+    del stored["recipe"]["model"]["max_length"], stored["recipe"]["settings"]["accumulation_steps"]
     (tmp_path / "recipe.json").write_text(json.dumps(stored), encoding="utf-8")
     assert read_recipe(tmp_path) == recipe
+
+
+def test_a_recipe_with_older_names_of_settings_still_loads(whole_run, recipe, tmp_path):
+    stored = stored_recipe(whole_run[0])
+    settings = stored["recipe"]["settings"]
+    settings["accumulate"] = settings.pop("accumulation_steps") + 1
+    (tmp_path / "recipe.json").write_text(json.dumps(stored), encoding="utf-8")
+    assert read_recipe(tmp_path).settings == replace(recipe.settings, accumulation_steps=2)
 
 
 @pytest.mark.parametrize("spoil", [lambda text: text[:50], lambda text: text.replace("d_model", "breadth")])

@@ -92,7 +92,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(tmp_path, whole_run):
 
 
 def test_small_batches_added_up_are_one_large_batch(tmp_path):
-    trainer = small_trainer(tmp_path / "apart", dropout=0.0, accumulate=3, steps=1, warmup_steps=0)
+    trainer = small_trainer(tmp_path / "apart", dropout=0.0, accumulation_steps=3, steps=1, warmup_steps=0)
     _, _, group = next(trainer._groups())
     assert len(group) == 3
     loss, tokens, norm, _ = trainer._step(group)

@@ -24,8 +24,8 @@ def given():
         for adjective in ADJECTIVES
         for negated in (False, True)
     ]
-    english = Vocabulary.of(example.source for example in examples)
-    french = Vocabulary.of(example.target for example in examples)
+    english = Vocabulary.from_sentences(example.source for example in examples)
+    french = Vocabulary.from_sentences(example.target for example in examples)
     sizes = {"source_vocabulary_size": len(english), "target_vocabulary_size": len(french)}
     config = TransformerConfig(
         **sizes, d_model=8, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, d_ff=8

@@ -5,13 +5,13 @@ from glassformer.data.corpora import Corpus, Sentences, load_corpus
 from glassformer.data.downloads import DataFileError, PinnedFile, read_pinned
 from glassformer.data.sources import SOURCES, Source
 from glassformer.data.tokenizer import Tokenizer
-from glassformer.data.vocabulary import END_ID, MARKS, PAD_ID, START_ID, Vocabulary
+from glassformer.data.vocabulary import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Vocabulary
 
 __all__ = [
     "END_ID",
-    "MARKS",
     "PAD_ID",
     "SOURCES",
+    "SPECIAL_TOKENS",
     "START_ID",
     "Batch",
     "Corpus",

@@ -97,7 +97,7 @@ class TokenBatches:
             start += rows
         return batches
 
-    def num_wanted(self, indices: Int[Array, " rows"]) -> int:
+    def num_labels(self, indices: Int[Array, " rows"]) -> int:
         """Count the target tokens that a model is asked for in a batch: all but the start."""
         return int(self._targets.lengths[indices].sum()) - len(indices)
 

@@ -11,7 +11,7 @@ from jaxtyping import Int
 from numpy import ndarray as Array
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
-from glassformer.data.vocabulary import END_ID, MARKS
+from glassformer.data.vocabulary import END_ID, SPECIAL_TOKENS
 from glassformer.files import atomic_write
 from glassformer.validation import require_ids, require_whole
 
@@ -19,7 +19,7 @@ from glassformer.validation import require_ids, require_whole
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _NUM_BYTES = 256
-_SMALLEST = len(MARKS) + _NUM_BYTES
+_MIN_VOCABULARY_SIZE = len(SPECIAL_TOKENS) + _NUM_BYTES
 
 # An English ending stays with its apostrophe: "it|'s", "didn|'t". Any other apostrophe between letters ends a
 # word, and the next begins with a space as if it stood alone, so that "l'animal" and "animal" share a piece.
@@ -60,10 +60,11 @@ class Tokenizer:
     """
 
     def __init__(self, merges: Sequence[tuple[str, str]]) -> None:
-        pieces = dict.fromkeys([*MARKS, *_CHARACTERS, *(left + right for left, right in merges)])
+        pieces = dict.fromkeys([*SPECIAL_TOKENS, *_CHARACTERS, *(left + right for left, right in merges)])
         self._backend = _make_backend({piece: id for id, piece in enumerate(pieces)}, merges)
         self._bytes_of = [
-            b"" if piece in MARKS else bytes(_BYTE_OF[character] for character in piece) for piece in pieces
+            b"" if piece in SPECIAL_TOKENS else bytes(_BYTE_OF[character] for character in piece)
+            for piece in pieces
         ]
 
     @classmethod
@@ -78,16 +79,18 @@ class Tokenizer:
             ValueError: ``vocabulary_size`` is below 259, or ``sentences`` is one string.
         """
         require_whole(vocabulary_size=vocabulary_size)
-        if vocabulary_size < _SMALLEST:
+        if vocabulary_size < _MIN_VOCABULARY_SIZE:
             raise ValueError(
-                f"vocabulary_size must be at least {_SMALLEST} ({len(MARKS)} marks and {_NUM_BYTES} bytes), "
-                f"got {vocabulary_size}"
+                f"vocabulary_size must be at least {_MIN_VOCABULARY_SIZE} "
+                f"({len(SPECIAL_TOKENS)} special tokens and {_NUM_BYTES} bytes), got {vocabulary_size}"
             )
         learner = _make_backend({}, [])
         learner.train_from_iterator(
             _require_texts(sentences),
             trainers.BpeTrainer(
-                vocab_size=vocabulary_size - len(MARKS), initial_alphabet=_CHARACTERS, show_progress=False
+                vocab_size=vocabulary_size - len(SPECIAL_TOKENS),
+                initial_alphabet=_CHARACTERS,
+                show_progress=False,
             ),
         )
         return cls(_merges_of(learner))
@@ -167,8 +170,8 @@ class Tokenizer:
             ValueError: the id is negative or not below the size of the vocabulary.
         """
         require_ids("id", np.asarray([id]), self.vocabulary_size)
-        if id < len(MARKS):
-            return MARKS[id]
+        if id < len(SPECIAL_TOKENS):
+            return SPECIAL_TOKENS[id]
         return self._bytes_of[id].decode(errors="backslashreplace").replace(" ", "▁")
 
 

@@ -12,7 +12,7 @@ from numpy import ndarray as Array
 from glassformer.validation import require_ids
 
 PAD_ID, START_ID, END_ID = 0, 1, 2
-MARKS = ("<pad>", "<start>", "<end>")
+SPECIAL_TOKENS = ("<pad>", "<start>", "<end>")
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,23 @@ class Vocabulary:
     words: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        counts = Counter((*MARKS, *self.words))
+        counts = Counter((*SPECIAL_TOKENS, *self.words))
         if repeated := [word for word, count in counts.items() if count > 1]:
-            raise ValueError(
-                f"words must differ from each other and from {', '.join(MARKS)}, got {repeated} twice"
-            )
+            special = ", ".join(SPECIAL_TOKENS)
+            raise ValueError(f"words must differ from each other and from {special}, got {repeated} twice")
 
     @classmethod
-    def of(cls, sentences: Iterable[Iterable[str]]) -> "Vocabulary":
+    def from_sentences(cls, sentences: Iterable[Iterable[str]]) -> "Vocabulary":
         """Collect the words of sentences, in alphabetical order."""
         return cls(tuple(sorted({word for sentence in sentences for word in sentence})))
 
     def __len__(self) -> int:
         """Count the ids: the words and the three marks."""
-        return len(MARKS) + len(self.words)
+        return len(SPECIAL_TOKENS) + len(self.words)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
-        return {word: id for id, word in enumerate(self.words, start=len(MARKS))}
+        return {word: id for id, word in enumerate(self.words, start=len(SPECIAL_TOKENS))}
 
     def encode(self, words: Iterable[str]) -> list[int]:
         """Return the id of each word, so that positions in the sentence stay what they are.
@@ -72,14 +71,18 @@ class Vocabulary:
             return ()
         require_ids("ids", array, len(self))
         kept = array[: np.argmax(array == END_ID)] if END_ID in array else array
-        return tuple(self.words[id - len(MARKS)] for id in kept.tolist() if id >= len(MARKS))
+        return tuple(
+            self.words[id - len(SPECIAL_TOKENS)] for id in kept.tolist() if id >= len(SPECIAL_TOKENS)
+        )
 
-    def batch(self, sentences: Sequence[Iterable[str]], *, marked: bool = False) -> Int[Array, "batch time"]:
+    def batch(
+        self, sentences: Sequence[Iterable[str]], *, add_special_tokens: bool = False
+    ) -> Int[Array, "batch time"]:
         """Stack sentences into one array of ids, the short ones filled up with `PAD_ID`.
 
         Args:
             sentences: the words of each sentence.
-            marked: put `START_ID` before and `END_ID` after each, as a decoder needs its targets.
+            add_special_tokens: put `START_ID` before and `END_ID` after each, as a decoder needs its targets.
 
         Raises:
             ValueError: there is no sentence, one is empty, or a word is not in the vocabulary.
@@ -87,7 +90,7 @@ class Vocabulary:
         rows = [self.encode(sentence) for sentence in sentences]
         if not rows or not all(rows):
             raise ValueError(f"sentences must hold words, got lengths {[len(row) for row in rows]}")
-        if marked:
+        if add_special_tokens:
             rows = [[START_ID, *row, END_ID] for row in rows]
         ids = np.full((len(rows), max(map(len, rows))), PAD_ID, dtype=np.int64)
         for padded, row in zip(ids, rows, strict=True):

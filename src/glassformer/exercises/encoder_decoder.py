@@ -95,7 +95,7 @@ def check_decoder_layer_size(attempt: Answer) -> None:
 
 @check(see="All words at once")
 def check_mean_surprise(attempt: Answer, rng: Generator) -> None:
-    """Judge ``mean_surprise(log_probs, wanted_ids, pad_id)``: the loss that ignores padding."""
+    """Judge ``mean_surprise(log_probs, labels, pad_id)``: the loss that ignores padding."""
 
     def picked(log_probs: Array, wanted: Array) -> Array:
         return -np.take_along_axis(log_probs, wanted[..., None], axis=-1)[..., 0]

@@ -18,8 +18,8 @@ _PAD, _START, _END = 0, 1, 2
 
 
 @check(see="Padding")
-def check_num_wanted(attempt: Answer, rng: Generator) -> None:
-    """Judge ``num_wanted(target_ids, pad_id)``, which counts the tokens that a batch asks for."""
+def check_num_labels(attempt: Answer, rng: Generator) -> None:
+    """Judge ``num_labels(target_ids, pad_id)``, which counts the tokens that a batch asks for."""
 
     def counted(more: int) -> Answer:
         return lambda ids, pad: int((ids != pad).sum()) + more * len(ids)
@@ -175,12 +175,12 @@ def check_perplexity(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Label smoothing")
 def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
-    """Judge ``smoothed_loss(logits, wanted_ids, pad_id, smoothing)``, a mean over the wanted tokens."""
+    """Judge ``smoothed_loss(logits, labels, pad_id, smoothing)``, a mean over the wanted tokens."""
 
-    def shares(logits: Array, wanted_ids: Array, smoothing: float, right: Answer, others: Answer) -> Array:
+    def shares(logits: Array, labels: Array, smoothing: float, right: Answer, others: Answer) -> Array:
         size = logits.shape[-1]
         wanted = np.full_like(logits, others(smoothing, size))
-        np.put_along_axis(wanted, wanted_ids[..., None], right(smoothing, size), axis=-1)
+        np.put_along_axis(wanted, labels[..., None], right(smoothing, size), axis=-1)
         return wanted
 
     def loss(
@@ -190,10 +190,10 @@ def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
         normalised: Callable[[Array], Array] = log_softmax,
     ) -> Answer:
         """Cross-entropy where the right token is wanted with one share and every other with another."""
-        return lambda logits, wanted_ids, pad_id, smoothing: float(
+        return lambda logits, labels, pad_id, smoothing: float(
             over(
-                -(normalised(logits) * shares(logits, wanted_ids, smoothing, right, others)).sum(axis=-1),
-                wanted_ids != pad_id,
+                -(normalised(logits) * shares(logits, labels, smoothing, right, others)).sum(axis=-1),
+                labels != pad_id,
             )
         )
 
@@ -275,8 +275,8 @@ def check_one_epoch(attempt: Answer, rng: Generator) -> None:
     raise Slip(f"the weights are right, but of the held-out tokens wanted {wanted_loss:.3f}, got {loss:.3f}")
 
 
-def _blurred(logits: Array, wanted_ids: Array, pad_id: int, smoothing: float) -> float:
+def _blurred(logits: Array, labels: Array, pad_id: int, smoothing: float) -> float:
     size = logits.shape[-1]
     probs = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-    told = np.take_along_axis(probs, wanted_ids[..., None], axis=-1)[..., 0]
-    return float(-np.log((1 - smoothing) * told + smoothing / size)[wanted_ids != pad_id].mean())
+    told = np.take_along_axis(probs, labels[..., None], axis=-1)[..., 0]
+    return float(-np.log((1 - smoothing) * told + smoothing / size)[labels != pad_id].mean())

@@ -4,12 +4,12 @@ import numpy as np
 import torch
 
 from glassformer.reference.attention import attention_weights
-from glassformer.training.loss import shift
+from glassformer.training.loss import shift_targets
 from glassformer.widgets.questions import Number, OneOf, right, wrong
 
 _START, _END, _PAD = 1, 2, 0
 _TARGET = torch.tensor([[_START, 7, 5, 9, _END, _PAD, _PAD]])
-_GIVEN, _WANTED = shift(_TARGET)
+_GIVEN, _WANTED = shift_targets(_TARGET)
 
 QUESTIONS = (
     OneOf(

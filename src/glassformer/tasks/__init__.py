@@ -24,8 +24,8 @@ from glassformer.tasks.lexicon import (
 from glassformer.tasks.lookup import AttentionLookup, LookupBatch, LookupTask
 from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask, Positions
 from glassformer.tasks.planted import CapitalBatch, CapitalTask
-from glassformer.tasks.questions import QuestionBatch, QuestionTask, all_right_rate, answer_rates
-from glassformer.tasks.recall import RecallBatch, RecallTask, recall_rate
+from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
+from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy
 
 __all__ = [
     "ADJECTIVES",
@@ -50,14 +50,14 @@ __all__ = [
     "RecallBatch",
     "RecallTask",
     "Verb",
+    "accuracy_per_question",
     "adjective",
-    "all_right_rate",
-    "answer_rates",
+    "exact_match_rate",
     "join_words",
     "make_corpus",
     "noun",
     "parse",
-    "recall_rate",
+    "recall_accuracy",
     "split_words",
     "translate",
     "verb",

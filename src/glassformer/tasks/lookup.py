@@ -22,13 +22,13 @@ class LookupBatch(NamedTuple):
         query_ids: symbol to look up in each list.
         key_ids: symbols of the pairs, all different within a list.
         value_ids: values of the pairs.
-        wanted_ids: value paired with the queried symbol.
+        labels: value paired with the queried symbol.
     """
 
     query_ids: Int[Array, "batch"]
     key_ids: Int[Array, "batch pairs"]
     value_ids: Int[Array, "batch pairs"]
-    wanted_ids: Int[Array, "batch"]
+    labels: Int[Array, "batch"]
 
 
 @dataclass(frozen=True)

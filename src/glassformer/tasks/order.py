@@ -25,11 +25,11 @@ class OrderBatch(NamedTuple):
 
     Attributes:
         ids: the words.
-        wanted_ids: the word that answers the question.
+        labels: the word that answers the question.
     """
 
     ids: Int[Array, "batch time"]
-    wanted_ids: Int[Array, "batch"]
+    labels: Int[Array, "batch"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class OrderTask:
         return self.num_symbols + self._FIRST_SYMBOL
 
     @property
-    def shortest(self) -> int:
+    def min_length(self) -> int:
         """How many words the question takes at least."""
         return 3 if self.question == "later" else 2
 
@@ -73,8 +73,8 @@ class OrderTask:
             ValueError: ``batch_size`` or ``length`` is not a whole number, or too small.
         """
         require_whole(batch_size=batch_size, length=length)
-        if length < self.shortest:
-            raise ValueError(f"length ({length}) must be at least {self.shortest} to ask {self.question!r}")
+        if length < self.min_length:
+            raise ValueError(f"length ({length}) must be at least {self.min_length} to ask {self.question!r}")
         ids = rng.integers(self._FIRST_SYMBOL, self.vocabulary_size, size=(batch_size, length))
         if self.question == "before":
             return OrderBatch(ids, ids[:, -2].copy())

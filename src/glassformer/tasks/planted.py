@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy import ndarray as Array
 
-from glassformer.data.vocabulary import MARKS
+from glassformer.data.vocabulary import SPECIAL_TOKENS
 from glassformer.validation import require_whole
 
 
@@ -18,13 +18,13 @@ class CapitalBatch(NamedTuple):
 
     Attributes:
         source_ids: the letters.
-        wanted_ids: the answer, the small letter of the capital.
-        causes: where the capitals stand, from left to right.
+        labels: the answer, the small letter of the capital.
+        cause_positions: where the capitals stand, from left to right.
     """
 
     source_ids: Int[Array, "batch length"]
-    wanted_ids: Int[Array, "batch"]
-    causes: Int[Array, "batch capitals"]
+    labels: Int[Array, "batch"]
+    cause_positions: Int[Array, "batch capitals"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class CapitalTask:
     num_letters: int
     num_capitals: int = 1
 
-    BLANK_ID: ClassVar[int] = len(MARKS)
+    BLANK_ID: ClassVar[int] = len(SPECIAL_TOKENS)
 
     def __post_init__(self) -> None:
         require_whole(length=self.length, num_letters=self.num_letters, num_capitals=self.num_capitals)
@@ -60,7 +60,7 @@ class CapitalTask:
     def words(self) -> tuple[str, ...]:
         """The name of each id: the marks of every vocabulary, the blank, small letters, capitals."""
         letters = ascii_lowercase[: self.num_letters]
-        return (*MARKS, "_", *letters, *letters.upper())
+        return (*SPECIAL_TOKENS, "_", *letters, *letters.upper())
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> CapitalBatch:
         """Draw rows of letters; the same ``rng`` state draws the same ones.
@@ -73,12 +73,12 @@ class CapitalTask:
         source_ids = rng.integers(
             self.BLANK_ID, first_letter + self.num_letters, size=(batch_size, self.length)
         )
-        wanted_ids = rng.integers(first_letter, first_letter + self.num_letters, size=batch_size)
+        labels = rng.integers(first_letter, first_letter + self.num_letters, size=batch_size)
         places = rng.permuted(np.tile(np.arange(self.length), (batch_size, 1)), axis=1)
         causes = np.sort(places[:, : self.num_capitals])
-        source_ids[np.arange(batch_size)[:, None], causes] = wanted_ids[:, None] + self.num_letters
-        return CapitalBatch(source_ids, wanted_ids, causes)
+        source_ids[np.arange(batch_size)[:, None], causes] = labels[:, None] + self.num_letters
+        return CapitalBatch(source_ids, labels, causes)
 
-    def spell(self, ids: Iterable[int] | Int[Array, " length"]) -> str:
+    def decode(self, ids: Iterable[int] | Int[Array, " length"]) -> str:
         """Write ids as letters: "b _ a C d"."""
         return " ".join(self.words[int(id)] for id in ids)

@@ -14,16 +14,16 @@ class QuestionBatch(NamedTuple):
     """Lists of pairs, and several questions about each.
 
     Attributes:
-        asked_ids: the symbols asked for, in the order of the questions, all different within a list.
+        query_ids: the symbols asked for, in the order of the questions, all different within a list.
         key_ids: the symbols of the pairs, all different within a list.
         value_ids: the values of the pairs.
-        wanted_ids: for each question the value that stands beside its symbol.
+        labels: for each question the value that stands beside its symbol.
     """
 
-    asked_ids: Int[Array, "batch questions"]
+    query_ids: Int[Array, "batch questions"]
     key_ids: Int[Array, "batch pairs"]
     value_ids: Int[Array, "batch pairs"]
-    wanted_ids: Int[Array, "batch questions"]
+    labels: Int[Array, "batch questions"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class QuestionTask:
         return self.num_values**-self.num_questions
 
     @property
-    def least_width(self) -> int:
+    def min_width(self) -> int:
         """How wide the cards must at least be, and the answer: a place for each symbol and each value."""
         return max(
             self.num_questions * self.num_symbols,
@@ -86,10 +86,10 @@ class QuestionTask:
         key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
         value_ids = rng.integers(self.num_values, size=key_ids.shape)
         places = rng.permuted(every_place, axis=1)[:, : self.num_questions]
-        asked_ids, wanted_ids = (np.take_along_axis(ids, places, axis=1) for ids in (key_ids, value_ids))
-        return QuestionBatch(asked_ids, key_ids, value_ids, wanted_ids)
+        query_ids, labels = (np.take_along_axis(ids, places, axis=1) for ids in (key_ids, value_ids))
+        return QuestionBatch(query_ids, key_ids, value_ids, labels)
 
-    def cards(
+    def encode(
         self, batch: QuestionBatch, width: int | None = None
     ) -> tuple[Float[Array, "batch 1 width"], Float[Array, "batch pairs width"]]:
         """Write a batch on cards of zeros and ones.
@@ -99,21 +99,21 @@ class QuestionTask:
 
         Args:
             batch: lists and questions of this task.
-            width: how wide all cards are; what is left of a card stays zero. Without it, `least_width`.
+            width: how wide all cards are; what is left of a card stays zero. Without it, `min_width`.
 
         Raises:
-            ValueError: ``width`` is less than `least_width`.
+            ValueError: ``width`` is less than `min_width`.
         """
-        width = self.least_width if width is None else width
-        if width < self.least_width:
-            raise ValueError(f"width ({width}) must be at least {self.least_width}")
+        width = self.min_width if width is None else width
+        if width < self.min_width:
+            raise ValueError(f"width ({width}) must be at least {self.min_width}")
         symbols, values = (np.eye(size, dtype=np.float32) for size in (self.num_symbols, self.num_values))
-        question = symbols[batch.asked_ids].reshape(len(batch.asked_ids), 1, -1)
+        question = symbols[batch.query_ids].reshape(len(batch.query_ids), 1, -1)
         pairs = np.concatenate([symbols[batch.key_ids], values[batch.value_ids]], axis=-1)
         return _widen(question, width), _widen(pairs, width)
 
 
-def answer_rates(
+def accuracy_per_question(
     predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch
 ) -> Float[Array, "questions"]:
     """Share of right answers to each question.
@@ -121,18 +121,18 @@ def answer_rates(
     Raises:
         ValueError: the predictions have another shape than the answers.
     """
-    require_shape(batch.wanted_ids.shape, predicted_ids=predicted_ids)
-    return (predicted_ids == batch.wanted_ids).mean(axis=0)
+    require_shape(batch.labels.shape, predicted_ids=predicted_ids)
+    return (predicted_ids == batch.labels).mean(axis=0)
 
 
-def all_right_rate(predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch) -> float:
+def exact_match_rate(predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch) -> float:
     """Share of lists of which every question is answered rightly.
 
     Raises:
         ValueError: the predictions have another shape than the answers.
     """
-    require_shape(batch.wanted_ids.shape, predicted_ids=predicted_ids)
-    return float((predicted_ids == batch.wanted_ids).all(axis=-1).mean())
+    require_shape(batch.labels.shape, predicted_ids=predicted_ids)
+    return float((predicted_ids == batch.labels).all(axis=-1).mean())
 
 
 def _widen(cards: Float[Array, "*shape fields"], width: int) -> Float[Array, "*shape width"]:

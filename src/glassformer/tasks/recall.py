@@ -15,13 +15,13 @@ class RecallBatch(NamedTuple):
 
     Attributes:
         source_ids: the symbols to remember.
-        target_ids: what the decoder is given: the start id, then the symbols one place late.
-        wanted_ids: what it must answer at each place: the symbols again.
+        decoder_input_ids: what the decoder is given: the start id, then the symbols one place late.
+        labels: what it must answer at each place: the symbols again.
     """
 
     source_ids: Int[Array, "batch length"]
-    target_ids: Int[Array, "batch length"]
-    wanted_ids: Int[Array, "batch length"]
+    decoder_input_ids: Int[Array, "batch length"]
+    labels: Int[Array, "batch length"]
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class RecallTask:
         return RecallBatch(symbols, np.concatenate([start, symbols[:, :-1]], axis=1), symbols)
 
 
-def recall_rate(predicted_ids: Int[Array, "batch length"], batch: RecallBatch) -> float:
+def recall_accuracy(predicted_ids: Int[Array, "batch length"], batch: RecallBatch) -> float:
     """Share of symbols said back rightly, each in its own place.
 
     Raises:
         ValueError: the predictions have another shape than the symbols.
     """
-    require_shape(batch.wanted_ids.shape, predicted_ids=predicted_ids)
-    return float((predicted_ids == batch.wanted_ids).mean())
+    require_shape(batch.labels.shape, predicted_ids=predicted_ids)
+    return float((predicted_ids == batch.labels).mean())

@@ -19,7 +19,7 @@ from glassformer.training.loop import draw_batches, train
 from glassformer.training.loss import (
     chunked_loss,
     cross_entropy,
-    shift,
+    shift_targets,
     teacher_forced_loss,
 )
 from glassformer.training.parallel import Workers, join_workers
@@ -59,7 +59,7 @@ __all__ = [
     "run_recipe",
     "save_checkpoint",
     "score_translations",
-    "shift",
+    "shift_targets",
     "small_model",
     "summarize",
     "teacher_forced_loss",

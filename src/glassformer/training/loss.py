@@ -12,12 +12,12 @@ from glassformer.modules.transformer import Transformer
 from glassformer.validation import require_ids, require_probability, require_whole
 
 
-def shift(
+def shift_targets(
     target_ids: Int[Tensor, "batch marked"],
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
     """Cut marked sentences into what the decoder is given and what is wanted of it, one step ahead.
 
-    >>> shift(torch.tensor([[START_ID, 7, 5, END_ID]]))                     # doctest: +SKIP
+    >>> shift_targets(torch.tensor([[START_ID, 7, 5, END_ID]]))  # doctest: +SKIP
     (tensor([[START_ID, 7, 5]]), tensor([[7, 5, END_ID]]))
 
     Raises:
@@ -33,7 +33,7 @@ def shift(
 
 def cross_entropy(
     logits: Float[Tensor, "batch time vocabulary"],
-    wanted_ids: Int[Tensor, "batch time"],
+    labels: Int[Tensor, "batch time"],
     pad_id: int,
     *,
     label_smoothing: float | int = 0.0,
@@ -42,23 +42,23 @@ def cross_entropy(
 
     Args:
         logits: what the model says of each next token.
-        wanted_ids: the right ones.
+        labels: the right ones.
         pad_id: what is not wanted.
         label_smoothing: the share of what is wanted that goes to all tokens alike (section 5.4).
 
     Raises:
         ValueError: the shapes do not fit, an id is outside the vocabulary, or nothing but padding is wanted.
     """
-    if logits.shape[:-1] != wanted_ids.shape:
+    if logits.shape[:-1] != labels.shape:
         raise ValueError(
-            f"logits {tuple(logits.shape[:-1])} and wanted_ids {tuple(wanted_ids.shape)} "
+            f"logits {tuple(logits.shape[:-1])} and labels {tuple(labels.shape)} "
             f"must hold equally many sentences and tokens"
         )
     require_probability(label_smoothing=label_smoothing)
-    require_ids("wanted_ids", wanted_ids, logits.shape[-1])
-    _require_wanted(wanted_ids, pad_id)
+    require_ids("labels", labels, logits.shape[-1])
+    _require_labels(labels, pad_id)
     return F.cross_entropy(
-        logits.flatten(0, 1), wanted_ids.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
+        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
     )
 
 
@@ -72,8 +72,8 @@ def teacher_forced_loss(
         source_ids: the sentences to read, filled up with the pad id.
         target_ids: their translations, from start to end, filled up likewise.
     """
-    given_ids, wanted_ids = shift(target_ids)
-    return cross_entropy(model(source_ids, given_ids), wanted_ids, model.config.pad_id)
+    decoder_input_ids, labels = shift_targets(target_ids)
+    return cross_entropy(model(source_ids, decoder_input_ids), labels, model.config.pad_id)
 
 
 def chunked_loss(
@@ -99,13 +99,13 @@ def chunked_loss(
     """
     require_probability(label_smoothing=label_smoothing)
     require_whole(chunk_size=chunk_size)
-    given_ids, wanted_ids = shift(target_ids)
-    _require_wanted(wanted_ids, model.config.pad_id)
-    states = model.states(source_ids, given_ids)
-    wanted = wanted_ids != model.config.pad_id
+    decoder_input_ids, labels = shift_targets(target_ids)
+    _require_labels(labels, model.config.pad_id)
+    states = model.states(source_ids, decoder_input_ids)
+    wanted = labels != model.config.pad_id
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        states[wanted], output.weight, output.bias, wanted_ids[wanted], float(label_smoothing), chunk_size
+        states[wanted], output.weight, output.bias, labels[wanted], float(label_smoothing), chunk_size
     )
     return loss
 
@@ -119,7 +119,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         x: Tensor,
         weight: Tensor,
         bias: Tensor | None,
-        wanted_ids: Tensor,
+        labels: Tensor,
         smoothing: float,
         chunk_size: int,
     ) -> Tensor:
@@ -132,7 +132,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight_grad = torch.zeros_like(weight) if needed else None
         bias_grad = torch.zeros_like(bias) if needed and bias is not None else None
         total = torch.zeros((), dtype=weight.dtype, device=x.device)
-        rows = zip(torch.split(x, chunk_size), torch.split(wanted_ids[:, None], chunk_size), strict=True)
+        rows = zip(torch.split(x, chunk_size), torch.split(labels[:, None], chunk_size), strict=True)
         for chunk, ids in rows:
             fast_chunk = chunk.to(half)
             logits = F.linear(fast_chunk, fast_weight, bias if bias is None else bias.to(half)).to(
@@ -166,6 +166,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         return *scaled, None, None, None
 
 
-def _require_wanted(wanted_ids: Tensor, pad_id: int) -> None:
-    if not (wanted_ids != pad_id).any():
-        raise ValueError(f"wanted_ids must hold something else than padding, got only the id {pad_id}")
+def _require_labels(labels: Tensor, pad_id: int) -> None:
+    if not (labels != pad_id).any():
+        raise ValueError(f"labels must hold something else than padding, got only the id {pad_id}")

@@ -27,6 +27,7 @@ from glassformer.validation import require_choice, require_whole
 RECIPE_FILE, RESULT_FILE = "recipe.json", "results.json"
 CHECKPOINTS_FOLDER, TRANSLATOR_FOLDER = "checkpoints", "translator"
 _SEARCH: dict[str, Any] = {"beam_size": 4, "length_penalty": "paper", "alpha": 0.6}
+_RENAMED = {"accumulate": "accumulation_steps"}  # settings by their names in older recipes
 _FROM_THE_VOCABULARY = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
 
 
@@ -161,7 +162,8 @@ def read_recipe(folder: Path) -> Recipe:
         raise FileNotFoundError(f"{folder} holds no {RECIPE_FILE}: it is not the folder of a run")
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))["recipe"]
-        return Recipe(**(stored | {"settings": TrainingSettings(**stored["settings"])}))
+        settings = {_RENAMED.get(name, name): value for name, value in stored["settings"].items()}
+        return Recipe(**(stored | {"settings": TrainingSettings(**settings)}))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path} is damaged, or was written by another version: {error}") from error
 

@@ -17,7 +17,7 @@ class TrainingSettings:
     Attributes:
         steps: how many times the weights are corrected.
         max_tokens: tokens in a batch at most, padding among them, on either side.
-        accumulate: batches that are added up before a correction.
+        accumulation_steps: batches that are added up before a correction.
         learning_rate: the highest learning rate.
         schedule: how the learning rate falls after its peak.
         warmup_steps: steps over which the learning rate rises to its peak.
@@ -42,7 +42,7 @@ class TrainingSettings:
 
     steps: int = 10_000
     max_tokens: int = 4096
-    accumulate: int = 1
+    accumulation_steps: int = 1
     learning_rate: float = 2e-3
     schedule: Schedule = "inverse_sqrt"
     warmup_steps: int = 1000
@@ -62,7 +62,14 @@ class TrainingSettings:
     keep_checkpoints: int = 5
 
     def __post_init__(self) -> None:
-        counts = ("steps", "max_tokens", "accumulate", "log_every", "validate_every", "checkpoint_every")
+        counts = (
+            "steps",
+            "max_tokens",
+            "accumulation_steps",
+            "log_every",
+            "validate_every",
+            "checkpoint_every",
+        )
         require_whole(
             **{name: getattr(self, name) for name in counts}, keep_checkpoints=self.keep_checkpoints
         )

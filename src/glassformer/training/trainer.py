@@ -131,7 +131,7 @@ class Trainer:
         for options in self.optimizer.param_groups:
             options["lr"] = rate
         self.optimizer.zero_grad()
-        tokens = sum(self.batches.num_wanted(indices) for indices in group)
+        tokens = sum(self.batches.num_labels(indices) for indices in group)
         loss = torch.zeros((), device=self.device)
         for indices in group:
             mine = shard(indices, self.workers.rank, self.workers.size)
@@ -166,7 +166,7 @@ class Trainer:
         total, tokens = 0.0, 0
         for indices in self.validation_batches.epoch(0):
             total += self._loss(self.validation_batches.collate(indices), 0.0).item()
-            tokens += self.validation_batches.num_wanted(indices)
+            tokens += self.validation_batches.num_labels(indices)
         translations = self.translator.translate(self.validation.sources, beam_size=1)
         self.model.train()
         score = bleu(translations, self.validation.references)
@@ -174,7 +174,7 @@ class Trainer:
 
     def _groups(self) -> Iterator[tuple[int, int, list[np.ndarray]]]:
         """What each step from here on reads, with the epoch and the place in it that come after."""
-        epoch, first, size = self.progress.epoch, self.progress.batch, self.settings.accumulate
+        epoch, first, size = self.progress.epoch, self.progress.batch, self.settings.accumulation_steps
         while True:
             planned = self.batches.epoch(epoch)
             for start in range(first, len(planned), size):

@@ -26,13 +26,13 @@ def size_of(attentions, norms, biases=True):
     return count
 
 
-def picked(log_probs, wanted_ids):
-    return -np.take_along_axis(log_probs, wanted_ids[..., None], axis=-1)[..., 0]
+def picked(log_probs, labels):
+    return -np.take_along_axis(log_probs, labels[..., None], axis=-1)[..., 0]
 
 
-def mean_surprise(log_probs, wanted_ids, pad_id):
+def mean_surprise(log_probs, labels, pad_id):
     total, count = 0.0, 0
-    for row, ids in zip(log_probs, wanted_ids, strict=True):
+    for row, ids in zip(log_probs, labels, strict=True):
         for told, id in zip(row, ids, strict=True):
             if id != pad_id:
                 total, count = total - told[id], count + 1

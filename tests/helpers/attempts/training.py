@@ -12,7 +12,7 @@ from glassformer.training.schedule import learning_rate_at
 PEAK = (1024 * 4000) ** -0.5
 
 
-def num_wanted(target_ids, pad_id):
+def num_labels(target_ids, pad_id):
     return int((target_ids[:, 1:] != pad_id).sum())
 
 
@@ -28,46 +28,46 @@ def log_softmax(logits, axis=-1):
     return logits - np.log(np.exp(logits).sum(axis, keepdims=True))
 
 
-def each_smoothed(logits, wanted_ids, smoothing, normalised=log_softmax):
+def each_smoothed(logits, labels, smoothing, normalised=log_softmax):
     log_probs = normalised(logits)
-    told = np.take_along_axis(log_probs, wanted_ids[..., None], -1)[..., 0]
+    told = np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
     return -(1 - smoothing) * told - smoothing * log_probs.mean(-1)
 
 
-def smoothed_loss(logits, wanted_ids, pad_id, smoothing, normalised=log_softmax):
-    return each_smoothed(logits, wanted_ids, smoothing, normalised)[wanted_ids != pad_id].mean()
+def smoothed_loss(logits, labels, pad_id, smoothing, normalised=log_softmax):
+    return each_smoothed(logits, labels, smoothing, normalised)[labels != pad_id].mean()
 
 
-def smoothed_in_loops(logits, wanted_ids, pad_id, smoothing):
+def smoothed_in_loops(logits, labels, pad_id, smoothing):
     losses = []
-    for place in np.ndindex(*wanted_ids.shape):
-        if wanted_ids[place] != pad_id:
+    for place in np.ndindex(*labels.shape):
+        if labels[place] != pad_id:
             log_probs = log_softmax(logits[place])
-            losses.append(-(1 - smoothing) * log_probs[wanted_ids[place]] - smoothing * log_probs.mean())
+            losses.append(-(1 - smoothing) * log_probs[labels[place]] - smoothing * log_probs.mean())
     return sum(losses) / len(losses)
 
 
-def torchs_smoothed_loss(logits, wanted_ids, pad_id, smoothing):
-    flat, wanted = logits.flatten(0, 1), wanted_ids.flatten()
+def torchs_smoothed_loss(logits, labels, pad_id, smoothing):
+    flat, wanted = logits.flatten(0, 1), labels.flatten()
     return F.cross_entropy(flat, wanted, ignore_index=pad_id, label_smoothing=smoothing)
 
 
 def smoothed_with(right, others):
     """Want the right token and every other with these shares, given ε and the size of the vocabulary."""
 
-    def attempt(logits, wanted_ids, pad_id, smoothing):
+    def attempt(logits, labels, pad_id, smoothing):
         size = logits.shape[-1]
         shares = np.full(logits.shape, others(smoothing, size))
-        np.put_along_axis(shares, wanted_ids[..., None], right(smoothing, size), -1)
-        return -np.einsum("stv,stv->st", shares, log_softmax(logits))[wanted_ids != pad_id].mean()
+        np.put_along_axis(shares, labels[..., None], right(smoothing, size), -1)
+        return -np.einsum("stv,stv->st", shares, log_softmax(logits))[labels != pad_id].mean()
 
     return attempt
 
 
-def blurred_loss(logits, wanted_ids, pad_id, smoothing):
-    told = np.exp(np.take_along_axis(log_softmax(logits), wanted_ids[..., None], -1)[..., 0])
+def blurred_loss(logits, labels, pad_id, smoothing):
+    told = np.exp(np.take_along_axis(log_softmax(logits), labels[..., None], -1)[..., 0])
     told = (1 - smoothing) * told + smoothing / logits.shape[-1]
-    return -np.log(told[wanted_ids != pad_id]).mean()
+    return -np.log(told[labels != pad_id]).mean()
 
 
 def one_epoch(model, optimizer, batches, held_out):
@@ -104,8 +104,8 @@ def broken_epoch(model, optimizer, batches, held_out):
 
 
 RIGHT = {
-    "num_wanted": [
-        num_wanted,
+    "num_labels": [
+        num_labels,
         lambda ids, pad: np.count_nonzero(ids != pad) - ids.shape[0],
         lambda ids, pad: sum(int(id != pad) for row in ids for id in row[1:]),
         lambda ids, pad: torch.tensor(ids)[:, 1:].ne(pad).sum(),
@@ -137,7 +137,7 @@ RIGHT = {
 }
 
 WRONG = {
-    "num_wanted": {
+    "num_labels": {
         "the starts are counted: they": lambda ids, pad: int((ids != pad).sum()),
         "learn to stop": lambda ids, pad: int((ids[:, 2:] != pad).sum()),
         "what is given is counted": lambda ids, pad: int((ids[:, :-1] != pad).sum()),
