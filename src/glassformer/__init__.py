@@ -31,14 +31,21 @@ if TYPE_CHECKING:
     from glassformer.claims import folklore as folklore
     from glassformer.runtime import pick_device as pick_device
     from glassformer.runtime import seed_everything as seed_everything
+    from glassformer.translator import Translator as Translator
 
 __version__ = "0.1.0"
 
-_HOME = {"claim": "claims", "folklore": "claims", "pick_device": "runtime", "seed_everything": "runtime"}
+_HOME = {
+    "Translator": "translator",
+    "claim": "claims",
+    "folklore": "claims",
+    "pick_device": "runtime",
+    "seed_everything": "runtime",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a subpackage, or a function that every chapter uses, when it is first needed."""
+    """Import a subpackage, or one of the names that chapters use most, when it is first needed."""
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     if name in __dir__():
