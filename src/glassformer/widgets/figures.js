@@ -136,9 +136,18 @@
     return (Number(fixed) === 0 ? fixed.replace("-", "") : fixed).replaceAll("-", "−");
   }
 
-  /** Paint a map, a pixel a weight: the larger, the darker. */
+  /** Paint an attention map, one pixel per weight: the larger, the darker. */
   function paintMap(canvas, map) {
-    Object.assign(glassformer, { element, set, slider, choice, toggle, summary, prediction, show, paintMap });
+    Object.assign(canvas, { width: map[0].length, height: map.length });
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(canvas.width, canvas.height);
+    map.flatMap((row) => [...row]).forEach((weight, place) => {
+      image.data.set([122, 85, 208, 255 * (0.07 + 0.93 * weight)], 4 * place);
+    });
+    context.putImageData(image, 0, 0);
+  }
+
+  Object.assign(glassformer, { element, set, slider, choice, toggle, summary, prediction, show, paintMap });
   glassformer.figures = { push: (...figures) => figures.forEach(([name, start]) => announce(name, start)) };
   glassformer.figures.push(...waiting);
   customElements.define("glass-figure", GlassFigure);

@@ -23,14 +23,5 @@
     return changed;
   }
 
-  Object.assign(canvas, { width: map[0].length, height: map.length });
-    const context = canvas.getContext("2d");
-    const image = context.createImageData(canvas.width, canvas.height);
-    map.flatMap((row) => [...row]).forEach((weight, place) => {
-      image.data.set([122, 85, 208, 255 * (0.07 + 0.93 * weight)], 4 * place);
-    });
-    context.putImageData(image, 0, 0);
-  }
-
   Object.assign(glassformer, { changedWords });
 })((globalThis.glassformer ??= {}));
