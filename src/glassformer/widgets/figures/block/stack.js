@@ -1,190 +1,133 @@
-// A stack of blocks with random first weights: up goes a sentence, down comes a gradient.
+// A stack of Transformer blocks with random initial weights: a forward pass, and a gradient sent back through it.
 //
-// A matrix is its numbers, row after row, and its width. What a part makes of `x` is returned together with
-// `back`, which carries a gradient the other way.
+// Each function returns its output together with `back`, which maps the gradient at the output to that at the input.
 (function (glassformer) {
-  const ROUNDING = 1e-15; // a spread below is that of rounding
+  const { dot, mean, norm, product, productTransposed, softmax, transpose } = glassformer.matrices;
+  const ROUNDING = 1e-15; // a smaller spread is rounding error
   const EPSILON = 1e-5;
 
-  // ---- Matrices ----
-
-  const matrix = (numbers, width) => ({ numbers, width, height: numbers.length / width });
-
-  function product(left, right) {
-    const numbers = new Float64Array(left.height * right.width);
-    for (let row = 0; row < left.height; row += 1) {
-      const made = numbers.subarray(row * right.width, (row + 1) * right.width);
-      for (let inner = 0; inner < left.width; inner += 1) {
-        const factor = left.numbers[row * left.width + inner];
-        const start = inner * right.width;
-        for (let column = 0; column < right.width; column += 1) {
-          made[column] += factor * right.numbers[start + column];
-        }
-      }
-    }
-    return matrix(numbers, right.width);
-  }
-
-  /** `left` times `right` turned over: each row of the one with each row of the other. */
-  function productTurned(left, right) {
-    const numbers = new Float64Array(left.height * right.height);
-    const [ours, theirs] = [rowsOf(left), rowsOf(right)];
-    ours.forEach((row, place) =>
-      theirs.forEach((other, column) => (numbers[place * right.height + column] = dot(row, other))),
+  /** Cut numbers into rows. */
+  const toRows = (numbers, width) =>
+    Array.from({ length: numbers.length / width }, (_, row) =>
+      numbers.subarray(row * width, (row + 1) * width),
     );
-    return matrix(numbers, right.height);
-  }
-
-  function transposed({ numbers, width, height }) {
-    const turned = new Float64Array(numbers.length);
-    for (let place = 0; place < numbers.length; place += 1) {
-      turned[(place % width) * height + Math.floor(place / width)] = numbers[place];
-    }
-    return matrix(turned, height);
-  }
-
-  const mapped = ({ numbers, width }, change) => matrix(numbers.map(change), width);
-  const added = (left, right) => mapped(left, (number, place) => number + right.numbers[place]);
-  const rowsOf = ({ numbers, width, height }) =>
-    Array.from({ length: height }, (_, row) => numbers.subarray(row * width, (row + 1) * width));
-  const mean = (row) => row.reduce((sum, each) => sum + each, 0) / row.length;
-  const size = (numbers) => Math.sqrt(dot(numbers, numbers));
-
-  function dot(left, right) {
-    let sum = 0;
-    for (let place = 0; place < left.length; place += 1) sum += left[place] * right[place];
-    return sum;
-  }
-
-  /** Change a matrix row by row. */
-  function byRow(x, change) {
-    const numbers = new Float64Array(x.numbers.length);
-    rowsOf(x).forEach((row, place) => numbers.set(change(row, place), place * x.width));
-    return matrix(numbers, x.width);
-  }
+  const zip = (left, right, combine) =>
+    left.map((row, i) => row.map((number, j) => combine(number, right[i][j])));
+  const add = (left, right) => zip(left, right, (one, other) => one + other);
 
   // ---- The parts of a block ----
 
-  function norm(x) {
-    const deviations = new Float64Array(x.height);
-    const made = byRow(x, (row, place) => {
-      const centre = mean(row);
-      const centred = row.map((each) => each - centre);
-      deviations[place] = Math.sqrt(dot(centred, centred) / row.length + EPSILON);
-      return centred.map((each) => each / deviations[place]);
+  function layerNorm(x) {
+    const deviations = [];
+    const normed = x.map((row) => {
+      const center = mean(row);
+      const centered = row.map((each) => each - center);
+      const deviation = Math.sqrt(dot(centered, centered) / row.length + EPSILON);
+      deviations.push(deviation);
+      return centered.map((each) => each / deviation);
     });
-    const normed = rowsOf(made);
     const back = (grad) =>
-      byRow(grad, (row, place) => {
-        const along = dot(row, normed[place]) / row.length;
-        const centre = mean(row);
-        return row.map((each, k) => (each - centre - normed[place][k] * along) / deviations[place]);
+      grad.map((row, i) => {
+        const along = dot(row, normed[i]) / row.length;
+        const center = mean(row);
+        return row.map((each, j) => (each - center - normed[i][j] * along) / deviations[i]);
       });
-    return [made, back];
+    return [normed, back];
   }
 
-  function work(x, { inner, outer }) {
-    const widened = product(x, inner);
-    const cut = mapped(widened, (number) => Math.max(0, number));
+  function feedForward(x, { inner, outer }) {
+    const hidden = product(x, inner);
+    const activated = hidden.map((row) => row.map((number) => Math.max(0, number)));
     const back = (grad) => {
-      const through = productTurned(grad, outer);
-      const kept = mapped(through, (number, place) => (widened.numbers[place] > 0 ? number : 0));
-      return productTurned(kept, inner);
+      const gradActivated = productTransposed(grad, outer);
+      const gradHidden = zip(gradActivated, hidden, (number, before) => (before > 0 ? number : 0));
+      return productTransposed(gradHidden, inner);
     };
-    return [product(cut, outer), back];
+    return [product(activated, outer), back];
   }
 
-  function look(x, { query, key, value, output }, num_heads) {
-    const asked = [query, key, value].map((weight) => split(product(x, weight), num_heads));
-    const heads = Array.from({ length: num_heads }, (_, head) => attend(...asked.map((each) => each[head])));
-    const made = product(merged(heads.map(([attended]) => attended)), output);
+  function multiHeadAttention(x, { query, key, value, output }, numHeads) {
+    const projected = [query, key, value].map((weight) => splitHeads(product(x, weight), numHeads));
+    const heads = Array.from({ length: numHeads }, (_, head) =>
+      attention(...projected.map((each) => each[head])),
+    );
     const back = (grad) => {
-      const pieces = split(productTurned(grad, output), num_heads);
-      const grads = heads.map(([, headBack], head) => headBack(pieces[head]));
+      const gradAttended = splitHeads(productTransposed(grad, output), numHeads);
+      const grads = heads.map(([, headBack], head) => headBack(gradAttended[head]));
       return [query, key, value]
-        .map((weight, role) => productTurned(merged(grads.map((each) => each[role])), weight))
-        .reduce(added);
+        .map((weight, role) => productTransposed(mergeHeads(grads.map((each) => each[role])), weight))
+        .reduce(add);
     };
-    return [made, back];
+    return [product(mergeHeads(heads.map(([attended]) => attended)), output), back];
   }
 
-  function attend(query, key, value) {
-    const root = Math.sqrt(query.width);
-    const scores = mapped(productTurned(query, key), (score) => score / root);
-    const weights = byRow(scores, (row) => glassformer.matrices.softmax(row));
-    const shares = rowsOf(weights);
+  function attention(query, key, value) {
+    const root = Math.sqrt(query[0].length);
+    const weights = productTransposed(query, key).map((row) => softmax(row.map((score) => score / root)));
     const back = (grad) => {
-      const above = productTurned(grad, value);
-      const grad_scores = byRow(above, (row, place) => {
-        const middle = dot(row, shares[place]);
-        return row.map((each, k) => (shares[place][k] * (each - middle)) / root);
+      const gradWeights = productTransposed(grad, value);
+      const gradScores = gradWeights.map((row, i) => {
+        const center = dot(row, weights[i]);
+        return row.map((each, j) => (weights[i][j] * (each - center)) / root);
       });
       return [
-        product(grad_scores, key),
-        product(transposed(grad_scores), query),
-        product(transposed(weights), grad),
+        product(gradScores, key),
+        product(transpose(gradScores), query),
+        product(transpose(weights), grad),
       ];
     };
     return [product(weights, value), back];
   }
 
-  /** Cut each row into pieces, one a head. */
-  function split(x, num_heads) {
-    const width = x.width / num_heads;
-    return Array.from({ length: num_heads }, (_, head) => {
-      const numbers = new Float64Array(x.height * width);
-      rowsOf(x).forEach((row, place) =>
-        numbers.set(row.subarray(head * width, (head + 1) * width), place * width),
-      );
-      return matrix(numbers, width);
-    });
+  function splitHeads(x, numHeads) {
+    const width = x[0].length / numHeads;
+    return Array.from({ length: numHeads }, (_, head) =>
+      x.map((row) => row.slice(head * width, (head + 1) * width)),
+    );
   }
 
-  function merged(pieces) {
-    const width = pieces.length * pieces[0].width;
-    const numbers = new Float64Array(pieces[0].height * width);
-    pieces.forEach((piece, head) =>
-      rowsOf(piece).forEach((row, place) => numbers.set(row, place * width + head * piece.width)),
-    );
-    return matrix(numbers, width);
+  function mergeHeads(heads) {
+    return heads[0].map((_, row) => Float64Array.from(heads.flatMap((head) => [...head[row]])));
   }
 
   // ---- Blocks, and a stack of them ----
 
-  /** Norm and residual connection around a sublayer, as far as they are there. */
-  function wrapped(x, sublayer, { residual, norm: place }) {
-    const unchanged = (grad) => grad;
-    const [before, backBefore] = place === "pre" ? norm(x) : [x, unchanged];
-    const [made, backMade] = sublayer(before);
-    const sum = residual ? added(x, made) : made;
-    const [after, backAfter] = place === "post" ? norm(sum) : [sum, unchanged];
+  /** Apply a sublayer with the norm and the residual connection that the block has. */
+  function applySublayer(x, sublayer, { residual, norm: placement }) {
+    const identity = (grad) => grad;
+    const [input, backInput] = placement === "pre" ? layerNorm(x) : [x, identity];
+    const [output, backOutput] = sublayer(input);
+    const sum = residual ? add(x, output) : output;
+    const [normed, backNorm] = placement === "post" ? layerNorm(sum) : [sum, identity];
     const back = (grad) => {
-      const above = backAfter(grad);
-      const through = backBefore(backMade(above));
-      return residual ? added(above, through) : through;
+      const gradSum = backNorm(grad);
+      const gradInput = backInput(backOutput(gradSum));
+      return residual ? add(gradSum, gradInput) : gradInput;
     };
-    return [after, back];
+    return [normed, back];
   }
 
-  function block(x, layer, parts, num_heads) {
-    const [looked, lookBack] = wrapped(x, (each) => look(each, layer, num_heads), parts);
-    if (!parts.feedForward) return [looked, lookBack];
-    const [worked, workBack] = wrapped(looked, (each) => work(each, layer), parts);
-    return [worked, (grad) => lookBack(workBack(grad))];
+  function applyBlock(x, layer, parts, numHeads) {
+    const attend = (each) => multiHeadAttention(each, layer, numHeads);
+    const [attended, backAttention] = applySublayer(x, attend, parts);
+    if (!parts.feedForward) return [attended, backAttention];
+    const [output, backFeedForward] = applySublayer(attended, (each) => feedForward(each, layer), parts);
+    return [output, (grad) => backAttention(backFeedForward(grad))];
   }
 
-  /** How far the words are from their mean word, as a share of their length. */
+  /** Compute the distance of the words from their mean word, relative to their norm. */
   function spreadOf(x) {
-    const middle = rowsOf(transposed(x)).map(mean);
-    const apart = byRow(x, (row) => row.map((each, column) => each - middle[column]));
-    return Math.max(size(apart.numbers) / size(x.numbers), ROUNDING);
+    const center = transpose(x).map(mean);
+    const centered = x.map((row) => row.map((each, column) => each - center[column]));
+    return Math.max(frobenius(centered) / frobenius(x), ROUNDING);
   }
+
+  const frobenius = (x) => norm(x.map(norm));
 
   /**
-   * Words, a gradient to be sent in at the top, and layers, drawn when they are needed. `run` sends the words up
-   * through so many layers and the gradient down again, and measures both at each level. Pre-norm has one more
-   * norm above the last layer; only the gradient is sent through it. With the same parts, words that are already
-   * up stay there.
+   * Make a stack whose layers are drawn on first use. `run` sends the words through `depth` layers and the gradient
+   * back, and measures both at each level. Pre-norm has a final norm above the last layer, through which only the
+   * gradient is sent. Activations are cached until the parts change.
    */
   glassformer.makeStack = function ({ num_words, d_model, num_heads, d_ff, seed }) {
     const shapes = Object.fromEntries(
@@ -193,10 +136,10 @@
     Object.assign(shapes, { inner: [d_model, d_ff], outer: [d_ff, d_model] });
     const count = num_words * d_model;
     const perLayer = Object.values(shapes).reduce((sum, [rows, columns]) => sum + rows * columns, 0);
-    const words = matrix(glassformer.normals(seed, 0, count), d_model);
-    const above = matrix(glassformer.normals(seed, count, count), d_model);
+    const words = toRows(glassformer.normals(seed, 0, count), d_model);
+    const gradAtTop = toRows(glassformer.normals(seed, count, count), d_model);
     const layers = [];
-    let climbed = {};
+    let cache = {};
 
     function drawLayer() {
       let first = 2 * count + layers.length * perLayer;
@@ -205,19 +148,19 @@
           const scale = Math.sqrt(2 / (rows + columns));
           const drawn = glassformer.normals(seed, first, rows * columns).map((number) => number * scale);
           first += rows * columns;
-          return [name, matrix(drawn, columns)];
+          return [name, toRows(drawn, columns)];
         }),
       );
     }
 
-    function climb(parts, depth) {
-      if (climbed.parts !== JSON.stringify(parts)) {
-        climbed = { parts: JSON.stringify(parts), levels: [words], backs: [] };
+    function forward(parts, depth) {
+      if (cache.parts !== JSON.stringify(parts)) {
+        cache = { parts: JSON.stringify(parts), levels: [words], backs: [] };
       }
-      const { levels, backs } = climbed;
+      const { levels, backs } = cache;
       while (backs.length < depth) {
         if (backs.length === layers.length) layers.push(drawLayer());
-        const [x, back] = block(levels.at(-1), layers[backs.length], parts, num_heads);
+        const [x, back] = applyBlock(levels.at(-1), layers[backs.length], parts, num_heads);
         levels.push(x);
         backs.push(back);
       }
@@ -225,15 +168,14 @@
     }
 
     function run(parts, depth) {
-      const { levels, backs } = climb(parts, depth);
-      const grads = [parts.norm === "pre" ? norm(levels.at(-1))[1](above) : above];
+      const { levels, backs } = forward(parts, depth);
+      const grads = [parts.norm === "pre" ? layerNorm(levels.at(-1))[1](gradAtTop) : gradAtTop];
       for (const back of backs.reverse()) grads.push(back(grads.at(-1)));
-      const sent = size(above.numbers);
       return levels.map((x, level) => ({
-        words: rowsOf(x),
+        words: x,
         spread: spreadOf(x),
-        length: mean(rowsOf(x).map(size)),
-        gradient: size(grads[depth - level].numbers) / sent,
+        length: mean(x.map(norm)),
+        gradient: frobenius(grads[depth - level]) / frobenius(gradAtTop),
       }));
     }
 

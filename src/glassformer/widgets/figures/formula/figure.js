@@ -1,6 +1,6 @@
 // One formula, step by step: the reader's sentence, the reader's mask, and every number on the way.
 (function (glassformer) {
-  const { sum, columns, product } = glassformer.matrices;
+  const { sum, transpose, product, productTransposed } = glassformer.matrices;
   const ROLES = ["query", "key", "value"];
   const COLOURS = { k: "key", v: "value" };
   const MASKS = {
@@ -13,7 +13,7 @@
   glassformer.formulaNumbers = function ({ words, projections, mask }) {
     const x = words.map((word) => wordVector(word, projections.query.length));
     const [query, key, value] = ROLES.map((role) => product(x, projections[role]));
-    const scores = product(query, columns(key));
+    const scores = productTransposed(query, key);
     const scaled = scores.map((row) => row.map((score) => score / Math.sqrt(query[0].length)));
     const masked = scaled.map((row, i) => row.map((score, j) => (mask[i][j] ? score : -Infinity)));
     const exponentials = masked.map((row) => row.map(Math.exp));
@@ -126,7 +126,7 @@
       work: ({ weights, value, attended }, i) => {
         const pairs = value.map(([first], place) => [weights[i][place], first]);
         const seen = pairs.filter(([weight]) => weight > 0);
-        const sums = seen.length > 0 ? products(...columns(seen)) : "nothing";
+        const sums = seen.length > 0 ? products(...transpose(seen)) : "nothing";
         return `first number = ${sums} = ${show(attended[i][0])}`;
       },
       say: ({ attended, totals }, i) =>

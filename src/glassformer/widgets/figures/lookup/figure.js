@@ -6,13 +6,13 @@
 
   /** All numbers of the figure. A hard look-up hands over the value of the best key alone, the first of equals. */
   glassformer.lookupNumbers = function ({ query, key, value, hard }) {
-    const scores = key.map((place) => place[0] * query[0] + place[1] * query[1]);
+    const { dot, sum } = glassformer.matrices;
+    const scores = key.map((each) => dot(each, query));
     const best = Math.max(...scores);
     const shares = scores.map(hard ? winner(scores.indexOf(best)) : (score) => Math.exp(score - best));
-    const total = shares.reduce((sum, share) => sum + share, 0);
+    const total = sum(shares);
     const weights = shares.map((share) => share / total);
-    const attended = weights.reduce((sum, weight, place) => sum + weight * value[place], 0);
-    return { scores, weights, attended };
+    return { scores, weights, attended: dot(weights, value) };
   };
 
   function winner(best) {

@@ -1,6 +1,6 @@
 // Two places, told in four ways: the pair that is a hand, how a shift turns it, and what their distance does.
 (function (glassformer) {
-  const { dot, product, columns } = glassformer.matrices;
+  const { dot, product, productTransposed, transpose } = glassformer.matrices;
   const KINDS = ["sinusoidal", "learned, untrained", "rotary", "linear bias"];
 
   // ---- Numbers ----
@@ -47,7 +47,7 @@
     const turn = kind === "rotary" ? rotated : (vector) => vector;
     const query = behind(entering, query_weight).map(turn);
     const key = behind(entering, key_weight).map(turn);
-    const matrix = product(query, columns(key));
+    const matrix = productTransposed(query, key);
     return { shown: kind === "rotary" ? { query, key } : { query: entering, key: entering }, matrix };
   }
 
@@ -204,7 +204,7 @@
     );
 
     function draw({ kind, projected, position, shift, pair, head }, { query, key, scores }) {
-      const drawn = query ? [...columns(key), ...columns(query)] : [scores, [], scores, []];
+      const drawn = query ? [...transpose(key), ...transpose(query)] : [scores, [], scores, []];
       const longest = Math.ceil(Math.max(...drawn.flat().map(Math.abs)) - 1e-9);
       axes.range(...(query ? [-longest, longest] : [-16, 0]));
       lines.forEach((line, place) => set(line, { d: axes.line([...drawn[place].entries()]) }));

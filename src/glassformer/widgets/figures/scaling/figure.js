@@ -1,6 +1,6 @@
 // How large scores become with the width, which divisor tames them, and what is left of the gradient.
 (function (glassformer) {
-  const { softmax } = glassformer.matrices;
+  const { dot, mean, softmax } = glassformer.matrices;
   const REACH = 24; // of the histogram, in each direction
   const BIN = 0.8;
 
@@ -65,8 +65,8 @@
 
   /** The gradient of the scores, from that of the weights. */
   function backward(above, weights) {
-    const mean = weights.reduce((sum, weight, place) => sum + weight * above[place], 0);
-    return weights.map((weight, place) => weight * (above[place] - mean));
+    const average = dot(weights, above);
+    return weights.map((weight, place) => weight * (above[place] - average));
   }
 
   /** The mean of the largest weight, of the second largest, and so on. */
@@ -80,8 +80,8 @@
   }
 
   function deviation(numbers) {
-    const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
-    return Math.sqrt(numbers.reduce((sum, each) => sum + (each - mean) ** 2, 0) / numbers.length);
+    const average = mean(numbers);
+    return Math.sqrt(mean(numbers.map((each) => (each - average) ** 2)));
   }
 
   /** How long the gradient of each query's scores is. */

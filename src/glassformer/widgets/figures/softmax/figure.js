@@ -8,7 +8,7 @@
     const tempered = scores.map((score) => (score + level) / temperature);
     const shift = shifted ? Math.max(...tempered) : 0;
     const exponentials = tempered.map((score) => within(Math.exp(score - shift), format));
-    const total = within(exponentials.reduce((sum, each) => sum + each, 0), format);
+    const total = within(glassformer.matrices.sum(exponentials), format);
     const weights = exponentials.map((each) => each / total);
     const slopes = weights.map((weight, row) =>
       weights.map((other, column) => (weight * ((row === column ? 1 : 0) - other)) / temperature),
