@@ -15,12 +15,6 @@ FULL := .venv/$(BIN)
 NOTEBOOKS := $(sort $(wildcard chapters/*.ipynb))
 PORT ?= 8000
 
-# Notebooks and tests run on the CPU unless told otherwise, and never draw to a screen.
-READERS_DEVICE := $(GLASSFORMER_DEVICE)
-export GLASSFORMER_DEVICE ?= cpu
-# Stored outputs leave the scripts of live figures to the book's pages.
-export GLASSFORMER_SCRIPTS := page
-export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
@@ -63,7 +57,7 @@ pdf: book .venv/installed ## Print the whole book to _build/glassformer.pdf (nee
 
 .PHONY: lab
 lab: .venv/installed ## Open the chapters in JupyterLab
-	GLASSFORMER_DEVICE=$(READERS_DEVICE) GLASSFORMER_SCRIPTS= $(FULL)/jupyter lab --notebook-dir chapters
+	$(FULL)/jupyter lab --notebook-dir chapters
 
 # ---- Teaching ----
 
@@ -117,13 +111,13 @@ imports: .venv/installed ## Check that floors import downward only
 
 .PHONY: unit
 unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
-	MPLBACKEND=Agg OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW) $(filter-out $(SLOW) tests/site $(NO_TESTS), $(wildcard tests/*))
+	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW) $(filter-out $(SLOW) tests/site $(NO_TESTS), $(wildcard tests/*))
 # A file stays with one worker, which sets its fixtures up once; the longest files start first.
 TWO_WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 SLOW = $(addprefix tests/, teach museum training exercises)
 NO_TESTS = tests/helpers %/conftest.py %/__pycache__
 
-# Strict: what a cell prints must be what is stored.
+# Strict: each output must equal the stored one. `pytest --nbval chapters` does the same in one process.
 .PHONY: notebooks
 notebooks: .venv/installed ## Run every notebook as a strict test
 	OMP_NUM_THREADS=1 $(NBVAL)
@@ -153,10 +147,12 @@ bench: .venv-bench/installed ## Measure speed and memory beside other libraries,
 
 .PHONY: execute
 execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
-	$(NBCONVERT) --execute --ExecutePreprocessor.record_timing=False $(NOTEBOOKS)
+	$(CHAPTER_SETTINGS) $(NBCONVERT) --execute --ExecutePreprocessor.record_timing=False $(NOTEBOOKS)
 	$(NBCONVERT) --CoalesceStreamsPreprocessor.enabled=True --ClearMetadataPreprocessor.enabled=True \
 	  --ClearMetadataPreprocessor.clear_cell_metadata=False \
 	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec $(NOTEBOOKS)
+# The same settings as in chapters/conftest.py.
+CHAPTER_SETTINGS = GLASSFORMER_DEVICE=$${GLASSFORMER_DEVICE-cpu} GLASSFORMER_SCRIPTS=page PYDEVD_DISABLE_FILE_VALIDATION=1
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: previews

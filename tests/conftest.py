@@ -1,7 +1,12 @@
+import os
+
 import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
+
+os.environ.setdefault("GLASSFORMER_DEVICE", "cpu")  # tests that need another device name it
+os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
 
 # The same examples on every run, and no deadline: the machines that run the tests are shared.
 settings.register_profile("steady", deadline=None, derandomize=True)
