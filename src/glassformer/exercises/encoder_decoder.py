@@ -16,8 +16,8 @@ _PAD, _START, _END = 0, 1, 2
 
 
 @check(see="All words at once")
-def check_cut(attempt: Answer, rng: Generator) -> None:
-    """Judge ``cut(target_ids)``, which returns what the decoder is given and what is wanted of it."""
+def check_split_targets(attempt: Answer, rng: Generator) -> None:
+    """Judge ``split_targets(target_ids)``: decoder inputs and labels."""
     compare(
         attempt,
         lambda ids: (ids[:, :-1], ids[:, 1:]),
@@ -94,8 +94,8 @@ def check_decoder_layer_size(attempt: Answer) -> None:
 
 
 @check(see="All words at once")
-def check_mean_surprise(attempt: Answer, rng: Generator) -> None:
-    """Judge ``mean_surprise(log_probs, labels, pad_id)``: the loss that ignores padding."""
+def check_mean_nll(attempt: Answer, rng: Generator) -> None:
+    """Judge ``mean_nll(log_probs, labels, pad_id)``: the loss that ignores padding."""
 
     def picked(log_probs: Array, wanted: Array) -> Array:
         return -np.take_along_axis(log_probs, wanted[..., None], axis=-1)[..., 0]
@@ -154,8 +154,8 @@ def check_mean_surprise(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="Training and writing")
-def check_write(attempt: Answer, rng: Generator) -> None:
-    """Judge ``write(next_logits, max_length)``, which writes greedily until the end."""
+def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
+    """Judge ``greedy_decode(next_logits, max_length)``, which writes greedily until the end."""
 
     def writer(
         stops: bool = True,
@@ -207,7 +207,7 @@ def check_write(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="What did it learn?")
-def check_score_of_shortcut(attempt: Any) -> None:
+def check_shortcut_accuracy(attempt: Any) -> None:
     """Judge the share of sentences in which the shortcut is right, nouns being drawn freely."""
     compare_number(
         attempt,
@@ -227,7 +227,7 @@ def check_score_of_shortcut(attempt: Any) -> None:
 
 
 @check(see='From "it"')
-def check_best_by_luck(attempt: Any) -> None:
+def check_best_of_16(attempt: Any) -> None:
     """Judge the score that the luckiest of 16 coins gets on 400 sentences, on average."""
     compare_number(
         attempt,

@@ -17,8 +17,8 @@ from glassformer.reference.softmax import softmax
 
 
 @check(see="Maps second")
-def check_looked_at(attempt: Answer, rng: Generator) -> None:
-    """Judge ``looked_at(weights)``: the key with the largest weight, mean over heads, of each query."""
+def check_attended_key(attempt: Answer, rng: Generator) -> None:
+    """Judge ``attended_key(weights)``: the key with the largest weight, mean over heads, of each query."""
     cases = [(np.array([[[0.4, 0.6]]]),), (np.array([[[0.4, 0.6]], [[0.9, 0.1]]]),)]
     cases += [(np.array([[[0.6, 0.4, 0.0]], [[0.05, 0.4, 0.55]]]),)]
     cases += [(softmax(3 * sample(rng, *shape)).round(2),) for shape in ((2, 2, 2), (2, 3, 4), (3, 7, 5))]
@@ -225,14 +225,14 @@ def check_saliency(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="In PyTorch: gradient times input")
-def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``saliency(model, vectors, may_look)``: deterministic, and blind to padding."""
+def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
+    """Judge the mended ``saliency(model, vectors, attn_mask)``: deterministic, and blind to padding."""
 
     def wrong(
         masked: bool = True, training: bool = False, then: Answer = lambda numbers, mask: numbers
     ) -> Answer:
-        def run(model: AttentionPool, vectors: Array, may_look: Array) -> Tensor:
-            start, mask = torch.tensor(vectors, requires_grad=True), torch.tensor(may_look)
+        def run(model: AttentionPool, vectors: Array, attn_mask: Array) -> Tensor:
+            start, mask = torch.tensor(vectors, requires_grad=True), torch.tensor(attn_mask)
             model.train(training)
             with torch.random.fork_rng(devices=[]), torch.enable_grad():
                 torch.manual_seed(0)
@@ -243,11 +243,11 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
 
     as_they_came = []
 
-    def ask(model: AttentionPool, vectors: Array, may_look: Array, training: bool = True) -> Any:
+    def ask(model: AttentionPool, vectors: Array, attn_mask: Array, training: bool = True) -> Any:
         model.train(training)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
-            answer = attempt(model, torch.tensor(vectors), torch.tensor(may_look))
+            answer = attempt(model, torch.tensor(vectors), torch.tensor(attn_mask))
         as_they_came.append(model.training == training)
         return answer
 
@@ -283,8 +283,8 @@ def check_mended_saliency(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="Which words go together")
-def check_share_that_agrees(attempt: Answer, rng: Generator) -> None:
-    """Judge ``share_that_agrees(first, second, is_word)``: how often two point at the same word."""
+def check_agreement_rate(attempt: Answer, rng: Generator) -> None:
+    """Judge ``agreement_rate(first, second, is_word)``: how often two point at the same word."""
 
     def pointed_at(numbers: Array, is_word: Array) -> Array:
         return np.where(is_word, numbers, -np.inf).argmax(-1)

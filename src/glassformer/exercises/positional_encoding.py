@@ -171,8 +171,8 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="A head that looks one word back")
-def check_looking_back_by(attempt: Answer, rng: Generator) -> None:
-    """Judge ``looking_back_by(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` words back."""
+def check_look_back_weights(attempt: Answer, rng: Generator) -> None:
+    """Judge ``look_back_weights(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` back."""
     for offset, d_model in ((1, 64), (3, 64), (10, 128), (int(rng.integers(4, 10)), 64)):
         weights = [part.array for part in parts_of(attempt(offset, d_model), (0, 0))]
         if len(weights) != 2:

@@ -15,7 +15,7 @@ from glassformer.reference.softmax import softmax
 
 
 @check(see="A dictionary that raises no KeyError")
-def check_handed_over(attempt: Any) -> None:
+def check_weighted_mean(attempt: Any) -> None:
     """Judge the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, in powers of two."""
     compare_number(
         attempt,
@@ -137,8 +137,8 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="Reading the grid")
-def check_mended(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``mended(query, key, value)``, whose softmax ran over the wrong axis."""
+def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
+    """Judge the mended ``fixed_attention(query, key, value)``, whose softmax ran over the wrong axis."""
 
     def with_weights(weigh: Answer) -> Answer:
         return lambda query, key, value: weigh(query @ key.T / np.sqrt(query.shape[-1])) @ value

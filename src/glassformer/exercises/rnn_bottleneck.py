@@ -99,7 +99,7 @@ def check_rescaled(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="A recurrent network by hand")
-def check_mended_rnn(attempt: Answer, rng: Generator) -> None:
+def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``rnn(x, input_weight, hidden_weight, bias)``, which returns all states."""
 
     def right(x: Array, input_weight: Array, hidden_weight: Array, bias: Array) -> Array:

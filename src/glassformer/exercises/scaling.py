@@ -58,7 +58,7 @@ def check_variance(attempt: Any) -> None:
 
 
 @check(see="Four divisors")
-def check_mended_weights(attempt: Answer, rng: Generator) -> None:
+def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``weights(query, key)``, which divided the scores by ``d_k``."""
     slips: dict[str, Answer] = {
         "still divided by the width: by how much does a typical score grow with it?": (

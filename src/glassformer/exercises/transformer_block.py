@@ -197,8 +197,8 @@ def check_number_of_parameters(attempt: Any) -> None:
 
 
 @check(see="Dropout")
-def check_dropped(attempt: Answer, rng: Generator) -> None:
-    """Judge ``dropped(x, kept, p)``, which drops the numbers that ``kept`` does not mark."""
+def check_inverted_dropout(attempt: Answer, rng: Generator) -> None:
+    """Judge ``inverted_dropout(x, kept, p)``, which drops the numbers that ``kept`` does not mark."""
     compare(
         attempt,
         lambda x, kept, p: x * kept / (1 - p),
@@ -227,7 +227,7 @@ def check_dropped(attempt: Answer, rng: Generator) -> None:
 
 
 @check(see="Dropout")
-def check_row_spread(attempt: Any) -> None:
+def check_row_std(attempt: Any) -> None:
     """Judge the standard deviation of the sum of four equal weights after dropout with p = 0.2."""
     compare_number(
         attempt,

@@ -8,7 +8,7 @@ from glassformer.modules.layers import DecoderLayer
 END = 2
 
 
-def cut(ids):
+def split_targets(ids):
     return ids[:, :-1], ids[:, 1:]
 
 
@@ -30,7 +30,7 @@ def picked(log_probs, labels):
     return -np.take_along_axis(log_probs, labels[..., None], axis=-1)[..., 0]
 
 
-def mean_surprise(log_probs, labels, pad_id):
+def mean_nll(log_probs, labels, pad_id):
     total, count = 0.0, 0
     for row, ids in zip(log_probs, labels, strict=True):
         for told, id in zip(row, ids, strict=True):
@@ -64,11 +64,11 @@ def throw_coins(best):
 
 
 RIGHT = {
-    "cut": [
-        cut,
+    "split_targets": [
+        split_targets,
         lambda ids: (np.delete(ids, -1, axis=1), ids.T[1:].T),
         lambda ids: (torch.tensor(ids)[:, :-1], torch.tensor(ids)[:, 1:]),
-        lambda ids: np.stack(cut(ids)),
+        lambda ids: np.stack(split_targets(ids)),
         lambda ids: [[row[:-1] for row in ids.tolist()], [row[1:] for row in ids.tolist()]],
     ],
     "decoder_layer_size": [
@@ -76,8 +76,8 @@ RIGHT = {
         lambda d, f: sum(p.numel() for p in DecoderLayer(d, 1, f).parameters()),
         lambda d, f: 8 * d * d + 2 * d * f + 15 * d + f,
     ],
-    "mean_surprise": [
-        mean_surprise,
+    "mean_nll": [
+        mean_nll,
         lambda lp, w, pad: picked(lp, w)[w != pad].mean(),
         lambda lp, w, pad: picked(lp.astype(np.float32), w)[w != pad].mean(),
         lambda lp, w, pad: picked(lp.astype(np.float16), w)[w != pad].mean(),
@@ -86,23 +86,23 @@ RIGHT = {
         ),
         lambda lp, w, pad: torch.nn.functional.nll_loss(lp.flatten(0, 1), w.flatten(), ignore_index=pad),
     ],
-    "write": [
+    "greedy_decode": [
         written_by(),
         write_with_break,
         lambda next_logits, most: np.array(written_by()(next_logits, most)),
         lambda next_logits, most: torch.tensor(written_by()(next_logits, most)),
         lambda next_logits, most: tuple(written_by(best=lambda x: x.argmax())(next_logits, most)),
     ],
-    "score_of_shortcut": [3 / 4, np.float32(0.75), torch.tensor(0.75)],
-    "best_by_luck": [throw_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
+    "shortcut_accuracy": [3 / 4, np.float32(0.75), torch.tensor(0.75)],
+    "best_of_16": [throw_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
 }
 
 WRONG = {
-    "cut": {
+    "split_targets": {
         "given and wanted are the whole sentence": lambda ids: (ids, ids),
         "given the very word that is wanted": lambda ids: (ids[:, :-1], ids[:, :-1]),
         "the start is dropped from both": lambda ids: (ids[:, 1:], ids[:, 1:]),
-        "the other way round": lambda ids: cut(ids)[::-1],
+        "the other way round": lambda ids: split_targets(ids)[::-1],
         "shifted by two": lambda ids: (ids[:, :-2], ids[:, 2:]),
         "would not learn to stop": lambda ids: (ids[:, :-2], ids[:, 1:-1]),
         "the last token is still given": lambda ids: (ids, ids[:, 1:]),
@@ -129,14 +129,14 @@ WRONG = {
         "two maps": lambda d, f: decoder_layer_size(d, f) - d * f - d,
         "wrong for this input": lambda d, f: 2 * decoder_layer_size(d, f),
     },
-    "mean_surprise": {
-        "sign is turned": lambda lp, w, pad: -mean_surprise(lp, w, pad),
+    "mean_nll": {
+        "sign is turned": lambda lp, w, pad: -mean_nll(lp, w, pad),
         "padding counts": lambda lp, w, pad: picked(lp, w).mean(),
         "still counted in the mean": lambda lp, w, pad: (picked(lp, w) * (w != pad)).mean(),
         "id 0 is taken for padding": lambda lp, w, pad: picked(lp, w)[w > 0].mean(),
         "this is the sum": lambda lp, w, pad: picked(lp, w)[w != pad].sum(),
         "mean of the sentences' means": lambda lp, w, pad: np.mean(
-            [mean_surprise(lp[i : i + 1], w[i : i + 1], pad) for i in range(len(w))]
+            [mean_nll(lp[i : i + 1], w[i : i + 1], pad) for i in range(len(w))]
         ),
         "the end is left out": lambda lp, w, pad: picked(lp, w)[(w != pad) & (w != END)].mean(),
         "their logarithms are given": lambda lp, w, pad: -np.exp(-picked(lp, w))[w != pad].mean(),
@@ -146,7 +146,7 @@ WRONG = {
         "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: picked(lp, w),
         "wrong for this input": lambda lp, w, pad: np.median(picked(lp, w)[w != pad]),
     },
-    "write": {
+    "greedy_decode": {
         "it goes on after the end: stop when the end is written": written_by(stop=None),
         "the start is returned with the rest: it was given, not written": written_by(keep_start=True),
         "max_length counts what is written, without the start": written_by(extra=-1),
@@ -164,7 +164,7 @@ WRONG = {
         "expected shape (2,), yours has shape (1,)": lambda next_logits, most: [END],
         "the loop does not end": written_by(extra=10**9, stop=None),
     },
-    "score_of_shortcut": {
+    "shortcut_accuracy": {
         "always differ in gender": 1.0,
         '"it" is the animal': 0.5,
         "how often it is wrong": 0.25,
@@ -173,7 +173,7 @@ WRONG = {
         "between 0 and 1, got 96": 96,
         "expected one number, yours is of type list": [True, False],
     },
-    "best_by_luck": {
+    "best_of_16": {
         "one coin's score": 0.5,
         "the worst": 0.456,
         "on average": 0.025,

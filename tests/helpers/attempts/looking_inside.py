@@ -4,11 +4,11 @@ import numpy as np
 import torch
 
 
-def looked_at(weights):
+def attended_key(weights):
     return weights.mean(0).argmax(-1)
 
 
-def looked_at_in_a_loop(weights):
+def attended_key_in_a_loop(weights):
     return np.array([np.argmax(sum(head[row] for head in weights)) for row in range(weights.shape[1])])
 
 
@@ -102,25 +102,25 @@ def occlude_the_rest(score, ids, blank):
     return [score(ids) - score(each) for each in kept]
 
 
-def mended(model, vectors, may_look, mode=False, mask=True, hand_back=True):
+def fixed(model, vectors, attn_mask, mode=False, mask=True, hand_back=True):
     was_training = model.training
     model.train(mode)
     start = vectors.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(model(start, may_look if mask else None), start)
+    (gradient,) = torch.autograd.grad(model(start, attn_mask if mask else None), start)
     if hand_back:
         model.train(was_training)
     return (gradient * vectors).sum(-1)
 
 
-def mended_by_backward(model, vectors, may_look):
+def fixed_by_backward(model, vectors, attn_mask):
     modes = model.training, model.eval()
     start = vectors.detach().clone().requires_grad_(True)
-    model(start, may_look).backward()
+    model(start, attn_mask).backward()
     model.train(modes[0])
     return torch.einsum("td,td->t", start.grad, vectors)
 
 
-def share_that_agrees(first, second, is_word):
+def agreement_rate(first, second, is_word):
     same = [
         np.argmax(one[words]) == np.argmax(other[words])
         for one, other, words in zip(first, second, is_word, strict=True)
@@ -149,9 +149,9 @@ def correlation(first, second, is_word):
 
 
 RIGHT = {
-    "looked_at": [
-        looked_at,
-        looked_at_in_a_loop,
+    "attended_key": [
+        attended_key,
+        attended_key_in_a_loop,
         lambda weights: torch.tensor(weights).sum(0).argmax(-1),
         lambda weights: np.einsum("hqk->qk", weights.astype(np.float32)).argmax(1).tolist(),
     ],
@@ -176,12 +176,12 @@ RIGHT = {
         lambda vectors, gradients: torch.linalg.vecdot(vectors, gradients),
         lambda vectors, gradients: [sum(v * g) for v, g in zip(vectors, gradients, strict=True)],
     ],
-    "mended_saliency": [mended, mended_by_backward, lambda *given: mended(*given).numpy()],
-    "share_that_agrees": [share_that_agrees, share_by_masked_arrays, share_in_torch],
+    "fixed_saliency": [fixed, fixed_by_backward, lambda *given: fixed(*given).numpy()],
+    "agreement_rate": [agreement_rate, share_by_masked_arrays, share_in_torch],
 }
 
 WRONG = {
-    "looked_at": {
+    "attended_key": {
         "down the columns": lambda weights: weights.mean(0).argmax(0),
         "each head for itself": lambda weights: weights.argmax(-1),
         "averaged over the queries": lambda weights: weights.mean(1).argmax(-1),
@@ -189,9 +189,9 @@ WRONG = {
         "only the first head": lambda weights: weights[0].argmax(-1),
         "heads voted": lambda weights: [np.bincount(choice).argmax() for choice in weights.argmax(-1).T],
         "these are the weights": lambda weights: weights.mean(0).max(-1),
-        "counted from 1": lambda weights: looked_at(weights) + 1,
+        "counted from 1": lambda weights: attended_key(weights) + 1,
         "the least weight": lambda weights: weights.mean(0).argmin(-1),
-        "wrong for this input": lambda weights: 0 * looked_at(weights),
+        "wrong for this input": lambda weights: 0 * attended_key(weights),
     },
     "without_head": {
         "nothing is switched off": lambda a, w, head: all_heads(a, w),
@@ -241,28 +241,28 @@ WRONG = {
         "every token with every other": lambda vectors, gradients: vectors @ gradients.T,
         "wrong for this input": lambda vectors, gradients: (vectors + gradients).sum(-1),
     },
-    "mended_saliency": {
-        "both bugs": lambda *given: mended(*given, mode=True, mask=False),
-        "mask is forgotten": lambda *given: mended(*given, mask=False),
-        "still in training mode": lambda *given: mended(*given, mode=True),
-        "cut off afterwards": lambda *given: mended(*given, mask=False) * given[2],
-        "the sign is lost": lambda *given: mended(*given).abs(),
-        "shared out": lambda *given: mended(*given) / mended(*given).sum(),
-        "the model was training: hand it back": lambda *given: mended(*given, hand_back=False),
-        "not always so": lambda model, *given: (mended(model, *given), model.train())[0],
-        "wrong for this input": lambda *given: 2 * mended(*given),
-        "expected shape (1,), yours is a single number": lambda *given: mended(*given).sum(),
-        "does not require grad": lambda model, vectors, may_look: model(vectors, may_look).backward(),
+    "fixed_saliency": {
+        "both bugs": lambda *given: fixed(*given, mode=True, mask=False),
+        "mask is forgotten": lambda *given: fixed(*given, mask=False),
+        "still in training mode": lambda *given: fixed(*given, mode=True),
+        "cut off afterwards": lambda *given: fixed(*given, mask=False) * given[2],
+        "the sign is lost": lambda *given: fixed(*given).abs(),
+        "shared out": lambda *given: fixed(*given) / fixed(*given).sum(),
+        "the model was training: hand it back": lambda *given: fixed(*given, hand_back=False),
+        "not always so": lambda model, *given: (fixed(model, *given), model.train())[0],
+        "wrong for this input": lambda *given: 2 * fixed(*given),
+        "expected shape (1,), yours is a single number": lambda *given: fixed(*given).sum(),
+        "does not require grad": lambda model, vectors, attn_mask: model(vectors, attn_mask).backward(),
     },
-    "share_that_agrees": {
+    "agreement_rate": {
         "padding takes part": lambda a, b, w: np.mean(a.argmax(-1) == b.argmax(-1)),
-        "set to zero": lambda a, b, w: share_that_agrees(a * w, b * w, np.ones_like(w)),
-        "a count": lambda a, b, w: share_that_agrees(a, b, w) * len(a),
-        "how often they differ": lambda a, b, w: 1 - share_that_agrees(a, b, w),
+        "set to zero": lambda a, b, w: agreement_rate(a * w, b * w, np.ones_like(w)),
+        "a count": lambda a, b, w: agreement_rate(a, b, w) * len(a),
+        "how often they differ": lambda a, b, w: 1 - agreement_rate(a, b, w),
         "every place is compared": lambda a, b, w: np.mean(a[w] == b[w]),
         "a correlation": correlation,
-        "the lowest numbers": lambda a, b, w: share_that_agrees(abs(a * w), abs(b * w), np.ones_like(w)),
+        "the lowest numbers": lambda a, b, w: agreement_rate(abs(a * w), abs(b * w), np.ones_like(w)),
         "expected a single number, yours has shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
-        "wrong for this input": lambda a, b, w: share_that_agrees(a, b, w) / 2,
+        "wrong for this input": lambda a, b, w: agreement_rate(a, b, w) / 2,
     },
 }

@@ -136,7 +136,7 @@ RIGHT = {
         lambda length, num_heads: bias(length, num_heads).astype(np.float32),
         lambda length, num_heads: modules.linear_bias(length, length, num_heads),
     ],
-    "looking_back_by": [
+    "look_back_weights": [
         looking_back,
         looking_back_by_the_key,
         looking_back_as_tensors,
@@ -209,7 +209,7 @@ WRONG = {
         "the heads come last": lambda *sizes: np.moveaxis(bias(*sizes), 0, -1),
         "wrong for this input": lambda *sizes: bias(*sizes) - 1,
     },
-    "looking_back_by": {
+    "look_back_weights": {
         "looks at itself": lambda offset, d: (80 * np.eye(d), np.eye(d)),
         "ahead, not back": lambda offset, d: (80 * shift(-offset, d), np.eye(d)),
         "it looks 2 back, wanted 1": lambda offset, d: looking_back(2 * offset, d),

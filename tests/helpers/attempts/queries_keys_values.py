@@ -30,7 +30,7 @@ def attend_in_torch(*inputs):
     return torch.nn.functional.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v)
 
 
-def mended(query, key, value, weigh=softmax):
+def fixed_attention(query, key, value, weigh=softmax):
     return weigh(query @ key.T / np.sqrt(query.shape[-1])) @ value
 
 
@@ -39,7 +39,7 @@ def renormalised(scores):
     return weights / weights.sum(-1, keepdims=True)
 
 
-def mended_by_turning(query, key, value):
+def fixed_by_transposing(query, key, value):
     return softmax(key @ query.T / np.sqrt(query.shape[-1]), axis=0).T @ value
 
 
@@ -92,7 +92,7 @@ def batched_in_loops(query, key, value):
 
 
 RIGHT = {
-    "handed_over": [
+    "weighted_mean": [
         17,
         np.float32(17.0),
     ],
@@ -112,9 +112,9 @@ RIGHT = {
         attend_in_torch,
         lambda x, *w: torch.nn.functional.scaled_dot_product_attention(*(x @ each for each in w)),
     ],
-    "mended": [
-        mended,
-        mended_by_turning,
+    "fixed_attention": [
+        fixed_attention,
+        fixed_by_transposing,
     ],
     "attend_in_batches": [
         batched,
@@ -137,7 +137,7 @@ RIGHT = {
 }
 
 WRONG = {
-    "handed_over": {
+    "weighted_mean": {
         "the hard look-up": 22,
         "the plain mean": 11,
         "not divided by the sum": 187,
@@ -171,21 +171,21 @@ WRONG = {
         "divided by d_k": lambda *inputs: attend(*inputs, divisor=inputs[1].shape[1]),
         "by √d_model": lambda *inputs: attend(*inputs, divisor=len(inputs[1]) ** 0.5),
         "have changed places": lambda x, q, k, v: attend(x, k, q, v),
-        "X itself is mixed": lambda x, q, k, v: mended(x @ q, x @ k, x),
+        "X itself is mixed": lambda x, q, k, v: fixed_attention(x @ q, x @ k, x),
         "the keys are mixed": lambda x, q, k, v: attend(x, q, k, k),
         "step 4 runs down the columns": lambda *inputs: attend(*inputs, axis=0),
-        "these are the weights": lambda x, q, k, v: mended(x @ q, x @ k, np.eye(len(x))),
+        "these are the weights": lambda x, q, k, v: fixed_attention(x @ q, x @ k, np.eye(len(x))),
         "wrong for this input": lambda x, q, k, v: 2 * attend(x, q, k, v),
         "stopped with ValueError": lambda x, q, k, v: q @ v,
     },
-    "mended": {
-        "still over the wrong axis": lambda *qkv: mended(*qkv, lambda s: softmax(s, axis=0)),
-        "the whole matrix sums to one": lambda *qkv: mended(*qkv, lambda s: softmax(s, None)),
-        "still runs down the columns": lambda *qkv: mended(*qkv, renormalised),
-        "never divided by their sum": lambda *qkv: mended(*qkv, np.exp),
-        "the softmax is gone": lambda *qkv: mended(*qkv, np.array),
+    "fixed_attention": {
+        "still over the wrong axis": lambda *qkv: fixed_attention(*qkv, lambda s: softmax(s, axis=0)),
+        "the whole matrix sums to one": lambda *qkv: fixed_attention(*qkv, lambda s: softmax(s, None)),
+        "still runs down the columns": lambda *qkv: fixed_attention(*qkv, renormalised),
+        "never divided by their sum": lambda *qkv: fixed_attention(*qkv, np.exp),
+        "the softmax is gone": lambda *qkv: fixed_attention(*qkv, np.array),
         "no longer divided by √d_k": lambda q, k, v: softmax(q @ k.T) @ v,
-        "wrong for this input": lambda *qkv: mended(*qkv) + 1,
+        "wrong for this input": lambda *qkv: fixed_attention(*qkv) + 1,
     },
     "attend_in_batches": {
         "runs over the queries": lambda *qkv: batched(*qkv, axis=-2),

@@ -58,7 +58,7 @@ def additive_weights_in_loops(query, key, query_weight, key_weight, score_weight
     return [[math.exp(pair) / sum(map(math.exp, row)) for pair in row] for row in pairs]
 
 
-def mended_rnn(x, input_weight, hidden_weight, bias):
+def fixed_rnn(x, input_weight, hidden_weight, bias):
     state, states = np.zeros(len(bias)), []
     for word in x:
         state = np.tanh(word @ input_weight + state @ hidden_weight + bias)
@@ -66,14 +66,14 @@ def mended_rnn(x, input_weight, hidden_weight, bias):
     return np.stack(states)
 
 
-def mended_rnn_in_torch(x, input_weight, hidden_weight, bias):
+def fixed_rnn_in_torch(x, input_weight, hidden_weight, bias):
     states = [torch.zeros(len(bias))]
     for word in x:
         states.append(torch.tanh(word @ input_weight + states[-1] @ hidden_weight + bias))
     return torch.stack(states[1:])
 
 
-def mended_rnn_by_wrapping_round(x, input_weight, hidden_weight, bias):
+def fixed_rnn_by_wrapping_round(x, input_weight, hidden_weight, bias):
     states = np.zeros((len(x), len(bias)))
     for t in range(len(x)):
         states[t] = np.tanh(x[t] @ input_weight + states[t - 1] @ hidden_weight + bias)
@@ -113,10 +113,10 @@ RIGHT = {
         lambda matrix, radius: rescaled(matrix.astype(np.float32), radius),
         lambda matrix, radius: matrix * (radius / torch.linalg.eigvals(matrix).abs().max()),
     ],
-    "mended_rnn": [
-        mended_rnn,
-        mended_rnn_by_wrapping_round,
-        mended_rnn_in_torch,
+    "fixed_rnn": [
+        fixed_rnn,
+        fixed_rnn_by_wrapping_round,
+        fixed_rnn_in_torch,
     ],
     "lstm_step": [
         lstm_step,
@@ -163,16 +163,16 @@ WRONG = {
         "wanted radius plays no part": lambda m, r: rescaled(m, 1),
         "wrong for this input": lambda m, r: np.abs(rescaled(m, r)),
     },
-    "mended_rnn": {
+    "fixed_rnn": {
         "first word is still unread": truncated_rnn,
-        "last word is unread": lambda x, *weights: mended_rnn(x, *weights)[:-1],
+        "last word is unread": lambda x, *weights: fixed_rnn(x, *weights)[:-1],
         "stops one word too early": lambda x, *weights: np.append(
-            mended_rnn(x, *weights)[:-1], np.zeros((1, len(weights[-1]))), axis=0
+            fixed_rnn(x, *weights)[:-1], np.zeros((1, len(weights[-1]))), axis=0
         ),
         "no state is carried over": lambda x, w, u, b: np.tanh(x @ w + b),
-        "only the last state": lambda x, *weights: mended_rnn(x, *weights)[-1],
-        "read from the end": lambda x, *weights: mended_rnn(x[::-1], *weights)[::-1],
-        "wrong for this input": lambda x, *weights: -mended_rnn(x, *weights),
+        "only the last state": lambda x, *weights: fixed_rnn(x, *weights)[-1],
+        "read from the end": lambda x, *weights: fixed_rnn(x[::-1], *weights)[::-1],
+        "wrong for this input": lambda x, *weights: -fixed_rnn(x, *weights),
     },
     "lstm_step": {
         "state comes first": lambda gates, cell: lstm_step(gates, cell)[::-1],

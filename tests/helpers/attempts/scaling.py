@@ -68,7 +68,7 @@ RIGHT = {
         576.0,
         np.float32(576),
     ],
-    "mended_weights": [
+    "fixed_weights": [
         lambda query, key: softmax(scaled(query, key)),
         weights_in_float32,
         weights_in_torch,
@@ -114,7 +114,7 @@ WRONG = {
         "not 100: how large is it with one component": 100,
         "expected one number, yours is of type str": "large",
     },
-    "mended_weights": {
+    "fixed_weights": {
         "still divided by the width": lambda q, k: softmax(q @ k.T / q.shape[-1]),
         "no longer divided": lambda q, k: softmax(q @ k.T),
         "after the softmax": lambda q, k: softmax(q @ k.T) / q.shape[-1] ** 0.5,

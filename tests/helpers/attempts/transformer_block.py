@@ -97,14 +97,14 @@ RIGHT = {
         600.0,
         np.int64(600),
     ],
-    "dropped": [
+    "inverted_dropout": [
         lambda x, kept, p: x * kept / (1 - p),
         lambda x, kept, p: np.where(kept, x / (1 - p), 0),
         lambda x, kept, p: torch.tensor(x).masked_fill(~torch.tensor(kept), 0) / (1 - p),
         lambda x, kept, p: x.masked_fill(~kept, 0) / (1 - p),
         lambda x, kept, p: np.einsum("...,...", x, kept / (1 - p)).astype(np.float32),
     ],
-    "row_spread": [
+    "row_std": [
         0.25,
         0.2503,
         torch.tensor(0.25).item(),
@@ -179,7 +179,7 @@ WRONG = {
         "decoder layer": 904,
         "not 1: count": 1,
     },
-    "dropped": {
+    "inverted_dropout": {
         "not scaled up": lambda x, kept, p: x * kept,
         "divided by p": lambda x, kept, p: x * kept / p,
         "made smaller": lambda x, kept, p: x * kept * (1 - p),
@@ -190,7 +190,7 @@ WRONG = {
         "nothing is dropped": lambda x, kept, p: x / (1 - p),
         "wrong for this input": lambda x, kept, p: -x * kept / (1 - p),
     },
-    "row_spread": {
+    "row_std": {
         "that is the variance": 0.0625,
         "not p": math.sqrt(0.05),
         "squared weights times p": 0.05,
