@@ -16,7 +16,7 @@ from glassformer import widgets
 from glassformer.widgets.live import copy_scripts, files_of
 
 FIGURE = re.compile(r'<glass-figure name="(\w+)"')
-SHIPPED = Path(widgets.__file__).parents[1] / "shipped"
+PRETRAINED = Path(widgets.__file__).parents[1] / "pretrained"
 
 
 class FigureDirective(SphinxDirective):
@@ -51,11 +51,11 @@ def load_scripts(
 
 
 def serve_translators(app: Sphinx, error: Exception | None) -> None:
-    """Copy the shipped translators to where the pages look for them, as files and as scripts."""
+    """Copy the pretrained translators to where the pages look for them, as files and as scripts."""
     if error is None and app.builder.format == "html":
         served = Path(app.outdir, "_static/engine")
-        shutil.copytree(SHIPPED, served, dirs_exist_ok=True)
-        for folder in SHIPPED.iterdir():
+        shutil.copytree(PRETRAINED, served, dirs_exist_ok=True)
+        for folder in PRETRAINED.iterdir():
             (served / f"{folder.name}.js").write_text(as_script(folder), encoding="ascii")
 
 

@@ -1,7 +1,7 @@
 """How much faster a Transformer writes when it keeps the keys and values of what it has written.
 
-A model of the shipped translator's sizes, with random weights, writes translations of fixed lengths, with a
-cache and without. Both ways take turns, so that a busy moment of the machine hits both; what is counted is
+A model of the pretrained translator's sizes, with random weights, writes translations of fixed lengths, with
+a cache and without. Both ways take turns, so that a busy moment of the machine hits both; what is counted is
 the time of this process, and what is kept is the median over the turns. Without a cache the source is still
 read only once, as in any sensible loop; what is computed again is the decoder.
 """

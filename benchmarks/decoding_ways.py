@@ -1,8 +1,8 @@
 """One model, many ways to write: greedy, by chance, and along 1 to 64 beams under three length penalties.
 
-The shipped translator translates sentences of Tatoeba's validation set, which it was not trained on. For each
-way: BLEU, and a paired bootstrap of its difference to greedy; how long translations are for references; and
-the mean logarithm of the probability that the model gives them. What beams find is ranked by each penalty
+The pretrained translator translates sentences of Tatoeba's validation set, which it was not trained on. For
+each way: BLEU, and a paired bootstrap of its difference to greedy; how long translations are for references;
+and the mean logarithm of the probability that the model gives them. What beams find is ranked by each penalty
 afterwards, which is the same as to search with it: beams go on by log-probability alone. Three questions
 about the model itself come on top: how often it finds nothing at all likelier than a person's translation,
 or than its own; and how often the search missed a translation that the model finds likelier, namely a
@@ -221,7 +221,7 @@ def draw(task: Task, seeds: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Translate in every way, and store the result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en-fr", help="a shipped translator, or a folder with one")
+    parser.add_argument("--model", default="en-fr", help="a pretrained translator, or a folder with one")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32, 64])
     parser.add_argument("--seeds", type=int, default=3)

@@ -1,9 +1,9 @@
 """One model, one test set, five numbers that are all called BLEU.
 
-The shipped translator translates Tatoeba's test set, greedily and along four beams. Both are scored in five
-ways: cased, with sacreBLEU's own cutting of words; lower-cased, on Moses' tokens; up to pairs of words only;
-as the mean over sentences; and, which is no score of a translation at all, with the right words before each
-place given to the model. Each way is asked once with all references there are, and once with the first alone.
+The pretrained translator translates Tatoeba's test set, greedily and along four beams. Both are scored in
+five ways: cased, with sacreBLEU's own cutting of words; lower-cased, on Moses' tokens; up to pairs of words
+only; as the mean over sentences; and, which is no score of a translation at all, with the right words before
+each place given to the model. Each way is counted with all references and with the first alone.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
 def main() -> None:
     """Translate the test set, score it in every way, and store the result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en-fr", help="a shipped translator, or a folder with one")
+    parser.add_argument("--model", default="en-fr", help="a pretrained translator, or a folder with one")
     parser.add_argument("--sentences", type=int, default=2500)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What each head of the shipped translator is worth: switch it off, and see what BLEU is lost.
+"""What each head of the pretrained translator is worth: switch it off, and see what BLEU is lost.
 
 On the validation sentences of the corpus, translated greedily: every head alone, every attention as a
 whole, and all attentions of a kind. The spread of a cost comes from ten parts of the sentences.

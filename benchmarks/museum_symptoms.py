@@ -32,7 +32,7 @@ def ask_copy(measured: Measured, bug: Bug | None, seed: int) -> dict[str, Any]:
     """Ask a copy of the package, with a bug in it or without."""
     context = multiprocessing.get_context("fork")  # has torch at once, and nothing of glassformer
     with tempfile.TemporaryDirectory() as folder:
-        leave_out = shutil.ignore_patterns("shipped", "*.pyc.*")
+        leave_out = shutil.ignore_patterns("pretrained", "*.pyc.*")
         shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=leave_out)
         if bug is not None:
             put_in(bug, Path(folder))

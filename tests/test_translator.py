@@ -11,7 +11,7 @@ from glassformer.decoding.greedy import greedy_decode
 from glassformer.inspection import record_attention
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.translator import Translator, shipped_translators
+from glassformer.translator import Translator, pretrained_translators
 
 SENTENCES = [
     "a cat sleeps .",
@@ -104,10 +104,10 @@ def test_a_missing_file_is_named(translator, tmp_path, name):
         Translator.load(tmp_path)
 
 
-def test_a_folder_that_is_nowhere_is_answered_with_what_is_shipped(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder 'xx-yy', .* \(shipped: "):
+def test_a_folder_that_is_nowhere_is_answered_with_the_pretrained_names(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder 'xx-yy', .* \(pretrained: "):
         Translator.load("xx-yy")
-    assert "xx-yy" not in shipped_translators()
+    assert "xx-yy" not in pretrained_translators()
 
 
 def test_files_of_two_translators_do_not_pass_for_one(translator, tmp_path):

@@ -66,10 +66,10 @@ class Translator:
 
     @classmethod
     def load(cls, folder: Path | str, *, device: torch.device | str = "cpu") -> "Translator":
-        """Read a translator from a folder that `save` wrote, or by the name of one that is shipped.
+        """Read a translator from a folder that `save` wrote, or by the name of a pretrained one.
 
         Args:
-            folder: the folder, or such a name, as in `shipped_translators`; a folder of that name is
+            folder: the folder, or such a name, as in `pretrained_translators`; a folder of that name is
                 preferred.
             device: where the model is to run.
 
@@ -241,33 +241,33 @@ class Translator:
         return [[*ids, END_ID] if ids else [] for ids in tokens]
 
 
-def shipped_translators() -> tuple[str, ...]:
+def pretrained_translators() -> tuple[str, ...]:
     """Return the names of the translators that come with the package."""
-    folder = _shipped_folder()
+    folder = _pretrained_folder()
     if not folder.is_dir():
         return ()
     return tuple(sorted(path.parent.name for path in folder.glob(f"*/{MODEL_FILE}")))
 
 
 def locate_translator(folder: Path | str) -> Path:
-    """Return the folder that is meant by a path, or by the name of a translator that is shipped.
+    """Return the folder that is meant by a path, or by the name of a pretrained translator.
 
     Raises:
         FileNotFoundError: there is neither.
     """
     if Path(folder).is_dir():
         return Path(folder)
-    shipped = shipped_translators()
-    if str(folder) not in shipped:
+    pretrained = pretrained_translators()
+    if str(folder) not in pretrained:
         raise FileNotFoundError(
-            f"there is no folder {str(folder)!r}, and no translator of that name is shipped "
-            f"(shipped: {', '.join(shipped) or 'none'})"
+            f"there is no folder {str(folder)!r}, and no pretrained translator of that name "
+            f"(pretrained: {', '.join(pretrained) or 'none'})"
         )
-    return _shipped_folder() / str(folder)
+    return _pretrained_folder() / str(folder)
 
 
-def _shipped_folder() -> Path:
-    return Path(str(resources.files("glassformer"))) / "shipped"
+def _pretrained_folder() -> Path:
+    return Path(str(resources.files("glassformer"))) / "pretrained"
 
 
 def _places(model: AnyTranslator) -> int:

@@ -1,4 +1,4 @@
-"""Live figures in a page bring their scripts and the shipped models along; an unknown name is an error."""
+"""Live figures in a page bring their scripts and the pretrained models along; an unknown name is an error."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ import pytest
 from glassformer.translator import locate_translator
 
 EXTENSIONS = Path(__file__).parents[2] / "_ext"
-SHIPPED = locate_translator("en-fr")
+PRETRAINED = locate_translator("en-fr")
 
 
 PAGES = {
@@ -53,11 +53,11 @@ def test_a_page_loads_the_scripts_of_its_figures_and_another_page_none(site):
     assert "figures." not in plain
 
 
-def test_the_shipped_models_lie_beside_the_scripts_as_files_and_as_scripts(site):
+def test_the_pretrained_models_lie_beside_the_scripts_as_files_and_as_scripts(site):
     served = site / "_static/engine"
     script = (served / "en-fr.js").read_text(encoding="ascii")
     unpacked = json.loads(re.search(r'\["en-fr"\] = (.*);', script)[1])
-    for path in SHIPPED.iterdir():
+    for path in PRETRAINED.iterdir():
         assert (served / "en-fr" / path.name).read_bytes() == path.read_bytes()
         assert base64.b64decode(unpacked.pop(path.name)) == path.read_bytes()
     assert unpacked == {}

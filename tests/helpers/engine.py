@@ -21,7 +21,7 @@ POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 
 
 ENGINE = SCRIPTS / "engine"
 SCRIPTS = sorted(path.stem for path in ENGINE.glob("*.js"))
-SHIPPED = locate_translator("en-fr")
+PRETRAINED = locate_translator("en-fr")
 # What is left of float32 after a sentence of sums.
 NEAR = 3e-5
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
@@ -54,7 +54,7 @@ def serve(files):
 
 
 class Engine:
-    """A page that holds nothing but the scripts and the shipped translator."""
+    """A page that holds nothing but the scripts and the pretrained translator."""
 
     def __init__(self, page, files, address):
         self._page, self._files, self.complaints = page, files, []
@@ -62,8 +62,8 @@ class Engine:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.goto(address)
         self.run("""async () => {
-          globalThis.shipped = await filesIn("shipped");
-          globalThis.translator = glassformer.loadTranslator(shipped);
+          globalThis.pretrained = await filesIn("pretrained");
+          globalThis.translator = glassformer.loadTranslator(pretrained);
         }""")
 
     def _complain(self, text):

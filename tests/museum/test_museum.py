@@ -24,9 +24,9 @@ needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no process can 
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the repository, so far as the tests of the package need it."""
-    leave_out = shutil.ignore_patterns("shipped", "*.pyc.*")
+    leave_out = shutil.ignore_patterns("pretrained", "*.pyc.*")
     shutil.copytree(ROOT / "src/glassformer", tmp_path / "src/glassformer", ignore=leave_out)
-    for name in ("tests", "pyproject.toml", "src/glassformer/shipped"):
+    for name in ("tests", "pyproject.toml", "src/glassformer/pretrained"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 

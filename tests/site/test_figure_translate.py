@@ -173,7 +173,7 @@ def test_from_the_file_system_it_is_loaded_all_the_same_and_own_files_can_be_ope
     page.get_by_role("button", name="Load the translator").click()
     assert answer(page) == "Je voudrais une tasse de thé, s'il vous plaît."
     assert not page.locator("progress").is_visible()
-    assert page.get_by_role("button", name="Load the shipped translator again").is_visible()
+    assert page.get_by_role("button", name="Load the pretrained translator again").is_visible()
     picker = page.locator("glass-figure input[type=file]")
     files = sorted(locate_translator("en-fr").iterdir())
     picker.set_input_files(files[:2])

@@ -1,4 +1,4 @@
-"""What the front page shows at once is what the shipped translator does today.
+"""What the front page shows at once is what the pretrained translator does today.
 
 Run as a program, this file records it anew.
 """
@@ -51,7 +51,7 @@ def today():
     return record(Translator.load("en-fr"), ENGLISH)
 
 
-def test_the_recording_is_what_the_shipped_translator_does_today(today):
+def test_the_recording_is_what_the_pretrained_translator_does_today(today):
     stored = dict(hero.RECORDED)
     given = dict(today)
     for name in ("weights", "probabilities"):

@@ -7,7 +7,7 @@ from glassformer.widgets.figures.translate import EXAMPLES
 from glassformer.widgets.live import SCRIPTS, files_of
 
 
-def test_the_table_holds_what_the_shipped_translator_says_today():
+def test_the_table_holds_what_the_pretrained_translator_says_today():
     found = Translator.load("en-fr").translate(list(EXAMPLES))
     assert dict(zip(EXAMPLES, found, strict=True)) == EXAMPLES
 

@@ -11,7 +11,7 @@ from glassformer.cli import average, check, evaluate, export, train, translate
 
 _EPILOG = """\
 a first hour with it:
-  glassformer translate "I am tired."                          with the translator that is shipped
+  glassformer translate "I am tired."                          with the pretrained translator
   glassformer train --folder runs/mine                         train one of your own, English to French
   glassformer translate --model runs/mine "I am tired."        ask it
   glassformer evaluate --model runs/mine                       score it on the sentences it never saw

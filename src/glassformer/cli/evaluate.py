@@ -15,7 +15,7 @@ from glassformer.translator import Translator
 USAGE = "[--model MODEL]"
 EPILOG = """\
 examples:
-  glassformer evaluate                             the shipped translator, on the corpus it comes from
+  glassformer evaluate                             the pretrained translator, on the corpus it comes from
   glassformer evaluate --model runs/de --tests test2016 --beam-size 5 --json de.json
   glassformer evaluate --source mine.en --reference mine.fr --language fr
   glassformer evaluate --source mine.en --reference one.fr --reference other.fr --language fr

@@ -24,7 +24,7 @@ MOST_BYTES = 12_000_000
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be said of an export."""
     parser.add_argument(
-        "model", metavar="MODEL", help="the folder of a run or a translator, or a shipped name"
+        "model", metavar="MODEL", help="the folder of a run or a translator, or a pretrained name"
     )
     parser.add_argument("--output", type=Path, required=True, help="the new folder (required)")
     parser.add_argument(
@@ -47,7 +47,7 @@ def run(chosen: argparse.Namespace) -> None:
         print(f"{chosen.output / name}: {_megabytes(size)}")
     total = sum(sizes.values())
     verdict = "at most" if total <= MOST_BYTES else "more than"
-    print(f"together {_megabytes(total)}: {verdict} the {_megabytes(MOST_BYTES)} that may be shipped")
+    print(f"total {_megabytes(total)}: {verdict} the {_megabytes(MOST_BYTES)} allowed in the package")
 
 
 def _megabytes(size: int) -> str:

@@ -18,7 +18,7 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
         "--model",
         default=DEFAULT_MODEL,
         metavar="MODEL",
-        help="the folder of a run or of a translator, or the name of a shipped one (default: %(default)s)",
+        help="the folder of a run or of a translator, or the name of a pretrained one (default: %(default)s)",
     )
 
 

@@ -25,7 +25,7 @@ _NO_NOTES = ("kind", "config", "folder", "dtype")
 
 
 def find_translator(folder: Path | str) -> Path:
-    """Return the folder of a translator, which is given by itself, by that of its run, or by a shipped name.
+    """Return the folder of a translator, given that folder, the folder of its run, or a pretrained name.
 
     Raises:
         FileNotFoundError: there is none, or the run has not come to its end.

@@ -1,9 +1,9 @@
-"""The engine in a page of its own, and the shipped translator beside it."""
+"""The engine in a page of its own, and the pretrained translator beside it."""
 
 from pathlib import Path
 
 import pytest
-from engine import ENGINE, MARKS, SCRIPTS, SHIPPED, Engine, sentences, serve, stack
+from engine import ENGINE, MARKS, PRETRAINED, SCRIPTS, Engine, sentences, serve, stack
 
 from glassformer.data.vocabulary import END_ID, PAD_ID
 from glassformer.decoding.greedy import greedy_decode
@@ -20,7 +20,7 @@ def engine(browser):
         "favicon.ico": b"",
         "helpers.js": HELPERS.read_bytes(),
         **{f"{name}.js": (ENGINE / f"{name}.js").read_bytes() for name in SCRIPTS},
-        **{f"shipped/{path.name}": path.read_bytes() for path in SHIPPED.iterdir()},
+        **{f"pretrained/{path.name}": path.read_bytes() for path in PRETRAINED.iterdir()},
     }
     with serve(files) as address:
         context = browser.new_context()

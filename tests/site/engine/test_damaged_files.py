@@ -5,7 +5,7 @@ import struct
 
 import pytest
 import torch
-from engine import SHIPPED, give_model, make_model, refusal
+from engine import PRETRAINED, give_model, make_model, refusal
 from safetensors.torch import save
 
 from glassformer.data.tokenizer import Tokenizer
@@ -48,7 +48,7 @@ def load_with(engine, part, content):
     read = "bytesOf" if part == "weights" else "textOf"
     return refusal(
         engine,
-        f"""async () => glassformer.loadTranslator({{ ...shipped, {part}: await {read}("other") }})""",
+        f"""async () => glassformer.loadTranslator({{ ...pretrained, {part}: await {read}("other") }})""",
     )
 
 
@@ -74,7 +74,7 @@ def test_weights_that_do_not_fit_the_model_are_refused_in_words(engine, tmp_path
     assert words.get(damage, "no place") in refusal(engine, f"async () => {script}")
 
 
-DESCRIPTION = json.loads((SHIPPED / "model.json").read_text(encoding="utf-8"))
+DESCRIPTION = json.loads((PRETRAINED / "model.json").read_text(encoding="utf-8"))
 
 BAD_MODELS = {
     "fixed_context": "recurrent model (fixed_context)",
@@ -114,7 +114,7 @@ def test_a_description_that_is_none_is_refused_in_words(engine, text):
     assert load_with(engine, "model", text).startswith("model.json ")
 
 
-TOKENIZER = (SHIPPED / "tokenizer.json").read_text(encoding="utf-8")
+TOKENIZER = (PRETRAINED / "tokenizer.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from engine import ENGINE, SCRIPTS, SHIPPED, refusal
+from engine import ENGINE, PRETRAINED, SCRIPTS, refusal
 
 from live_figures import as_script
 
@@ -10,14 +10,14 @@ from live_figures import as_script
 def test_a_model_is_fetched_from_beside_the_script(engine):
     found, heard, sizes = engine.run("""async () => {
       const heard = [];
-      const files = await glassformer.fetchModel("shipped", (numBytes) => heard.push(numBytes));
+      const files = await glassformer.fetchModel("pretrained", (numBytes) => heard.push(numBytes));
       const sizes = [files.weights.byteLength, files.model.length, files.tokenizer.length];
       return [glassformer.loadTranslator(files).translate("No.").text, heard, sizes];
     }""")
     assert found == "Non."
-    assert sizes[0] == (SHIPPED / "model.safetensors").stat().st_size
+    assert sizes[0] == (PRETRAINED / "model.safetensors").stat().st_size
     assert heard == sorted(heard)
-    assert heard[-1] == sum(path.stat().st_size for path in SHIPPED.iterdir())
+    assert heard[-1] == sum(path.stat().st_size for path in PRETRAINED.iterdir())
 
 
 def test_a_model_that_is_not_there_is_missed_in_words(engine):
@@ -27,7 +27,7 @@ def test_a_model_that_is_not_there_is_missed_in_words(engine):
 
 
 def test_a_connection_that_breaks_off_is_told_in_words(engine):
-    for path in SHIPPED.iterdir():
+    for path in PRETRAINED.iterdir():
         engine.give(f"half/{path.name}", None)  # promised, and not sent
     broken = refusal(engine, "() => glassformer.fetchModel('half')")
     assert "The connection broke off: http://127.0.0.1" in broken
@@ -36,7 +36,7 @@ def test_a_connection_that_breaks_off_is_told_in_words(engine):
 def test_from_a_disk_a_model_comes_as_a_script(page, tmp_path):
     for path in ENGINE.glob("*.js"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "en-fr.js").write_text(as_script(SHIPPED), encoding="ascii")
+    (tmp_path / "en-fr.js").write_text(as_script(PRETRAINED), encoding="ascii")
     scripts = "".join(f"<script src={name}.js></script>" for name in SCRIPTS)
     (tmp_path / "index.html").write_text(f"<!doctype html>{scripts}", encoding="utf-8")
     page.goto((tmp_path / "index.html").as_uri())
@@ -57,9 +57,9 @@ def test_from_a_disk_a_model_comes_as_a_script(page, tmp_path):
       const missed = await glassformer.fetchModel("fr-en").catch(({ message }) => message);
       return [digests, heard, missed];
     }""")
-    wanted = {path.name: sha256(path.read_bytes()).hexdigest() for path in SHIPPED.iterdir()}
+    wanted = {path.name: sha256(path.read_bytes()).hexdigest() for path in PRETRAINED.iterdir()}
     assert digests == wanted
-    assert heard == sum(path.stat().st_size for path in SHIPPED.iterdir())
+    assert heard == sum(path.stat().st_size for path in PRETRAINED.iterdir())
     assert missed.startswith("There is no file:///")
 
 

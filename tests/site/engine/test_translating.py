@@ -46,7 +46,7 @@ def test_a_sentence_that_is_far_too_long_is_refused_in_words(engine, translator)
 def test_it_runs_in_a_worker(engine):
     files = ", ".join(f"'{name}.js'" for name in [*SCRIPTS, "helpers"])
     answer = "(files) => postMessage(glassformer.loadTranslator(files).translate('No.').text)"
-    engine.give("worker.js", f"importScripts({files}); filesIn('shipped').then({answer});".encode())
+    engine.give("worker.js", f"importScripts({files}); filesIn('pretrained').then({answer});".encode())
     here, there = engine.run("""async () => [
       translator.translate("No.").text,
       await new Promise((resolve) => { new Worker("worker.js").onmessage = ({ data }) => resolve(data); }),

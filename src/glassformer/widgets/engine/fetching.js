@@ -1,4 +1,4 @@
-// Fetch a shipped model: from its folder beside this script or, where the page was opened from a disk and
+// Fetch a pretrained model: from its folder beside this script or, where the page was opened from a disk and
 // browsers let it fetch nothing, from the script that the website keeps beside the folder.
 (function (glassformer) {
   const FILES = { model: "model.json", weights: "model.safetensors", tokenizer: "tokenizer.json" };

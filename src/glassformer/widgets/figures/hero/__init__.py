@@ -11,7 +11,7 @@ RECORDED = json.loads(Path(__file__).with_name("recording.json").read_text(encod
 def live_hero() -> LiveFigure:
     """Show a recorded translation with its cross-attention, the mean over all heads, and make others.
 
-    The recording is that of the shipped translator: ``tests/widgets/test_hero.py`` makes it and compares it.
+    The pretrained translator was recorded; ``tests/widgets/test_hero.py`` records it again and compares.
     """
     translation = {name: RECORDED[name] for name in ("source", "target", "weights", "heads")}
     return LiveFigure(

@@ -1,9 +1,9 @@
-"""Run the shipped translator in the page, and look into its heads while it writes."""
+"""Run the pretrained translator in the page, and look into its heads while it writes."""
 
 from glassformer.widgets.live import LiveFigure, Table
 
 MODEL = "en-fr"  # beside the scripts: `_ext/live_figures.py` puts its files there
-EXAMPLES = {  # with what the shipped model makes of them
+EXAMPLES = {  # with what the pretrained model makes of them
     "I would like a cup of tea, please.": "Je voudrais une tasse de thé, s'il vous plaît.",
     "The animal didn't cross the street because it was too tired.": (
         "L'animal ne traversa pas la rue parce qu'elle était trop fatigué."
@@ -25,7 +25,7 @@ def live_translate() -> LiveFigure:
         data={"examples": list(EXAMPLES), "model": MODEL, "megabytes": 7.5},
         heights=(27.6, 41.8),
         table=Table(
-            "What the shipped translator makes of five sentences (beam of 4)",
+            "What the pretrained translator makes of five sentences (beam of 4)",
             ("English", "French"),
             list(EXAMPLES.items()),
         ),

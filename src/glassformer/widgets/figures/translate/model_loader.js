@@ -27,7 +27,7 @@
       bar.hidden = false;
       if (!(await load(async () => find()))) return;
       bar.hidden = true;
-      button.textContent = "Load the shipped translator again";
+      button.textContent = "Load the pretrained translator again";
       button.className = "again";
     }
   };
