@@ -53,7 +53,7 @@ serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...
 
 .PHONY: pdf
 pdf: book .venv/installed ## Print the whole book to _build/glassformer.pdf (needs Chromium)
-	$(FULL)/python _ext/pdf.py _build/html _build/glassformer.pdf
+	$(FULL)/python -m bookkit.print.pdf _build/html _build/glassformer.pdf
 
 .PHONY: lab
 lab: .venv/installed ## Open the chapters in JupyterLab
@@ -66,7 +66,7 @@ COURSE ?= _build/assignments
 
 .PHONY: assignments
 assignments: .venv/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
-	$(FULL)/python teach/kit/course.py "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
+	$(FULL)/python -m bookkit.course.build "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
 
 .PHONY: grade
 grade: .venv/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
@@ -78,15 +78,15 @@ feedback: .venv/installed ## Write a page of feedback for each submission (COURS
 
 .PHONY: slides
 slides: .venv-site/installed ## Make a deck of slides for each chapter in _build/slides (needs no torch)
-	$(SITE)/python teach/kit/slides.py _build/slides
+	$(SITE)/python -m bookkit.slides.build _build/slides
 
 .PHONY: slides-pdf
 slides-pdf: slides .venv/installed ## Print the slides, too, a slide a page (needs Chromium)
-	PYTHONPATH=_ext $(FULL)/python teach/kit/slides_pdf.py _build/slides
+	$(FULL)/python -m bookkit.print.slides _build/slides
 
 .PHONY: quizzes
 quizzes: .venv/installed ## Write the quizzes for learning platforms into _build/quizzes (QTI 2.1 and Moodle XML)
-	$(FULL)/python teach/kit/export_quizzes.py _build/quizzes
+	$(FULL)/python -m bookkit.quizzes.export _build/quizzes
 
 # ---- Testing ----
 
@@ -157,7 +157,7 @@ NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: previews
 previews: book .venv/installed ## Draw again the pictures that go with the pages' addresses (needs Chromium)
-	$(FULL)/python _ext/previews.py _build/html _static/previews
+	$(FULL)/python -m bookkit.print.previews _build/html _static/previews
 
 .PHONY: format
 format: .venv/installed ## Put code and notebooks into form

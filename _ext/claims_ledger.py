@@ -10,11 +10,10 @@ which fail the build.
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import nbformat
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -25,47 +24,11 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 
-from glassformer.claims import Claim, Verdict, parse_line
+from bookkit.chapters import Chapter, read_chapters
+from bookkit.tables import build_row, build_table
+from glassformer.claims import Claim
 
 logger = logging.getLogger(__name__)
-
-
-class Chapter(NamedTuple):
-    """A chapter of the book with the claims that its cells printed when it was last run."""
-
-    docname: str
-    title: str
-    claims: tuple[Claim, ...]
-
-    @property
-    def number(self) -> int:
-        """Its number, which its file begins with."""
-        return int(self.docname.split("/")[1].split("_")[0])
-
-    @property
-    def name(self) -> str:
-        """Its number and its title."""
-        return f"{self.number}. {self.title}"
-
-    def with_verdict(self, verdict: Verdict) -> list[Claim]:
-        """Its claims that hold, or those that do not."""
-        return [claim for claim in self.claims if claim.verdict == verdict]
-
-
-def read_chapter(path: Path, source_dir: Path) -> Chapter:
-    """Read a chapter's title and claims from its notebook as it is stored."""
-    notebook = nbformat.read(path, as_version=4)
-    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    title = next((line[2:] for line in prose.splitlines() if line.startswith("# ")), path.stem)
-    docname = path.relative_to(source_dir).with_suffix("").as_posix()
-    return Chapter(docname, title, tuple(_printed_claims(notebook)))
-
-
-def _printed_claims(notebook: nbformat.NotebookNode) -> Iterator[Claim]:
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if output.output_type == "stream" and output.name == "stdout":
-                yield from filter(None, map(parse_line, output.text.splitlines()))
 
 
 class ClaimsDomain(Domain):
@@ -77,11 +40,8 @@ class ClaimsDomain(Domain):
 
     @functools.cached_property
     def chapters(self) -> list[Chapter]:
-        """The chapters of the table of contents, in their order."""
-        site_map = self.env.external_site_map  # type: ignore[attr-defined]  # sphinx-external-toc sets it
-        docnames = [name for name in site_map if name.startswith("chapters/")]
-        paths = [Path(self.env.doc2path(name)) for name in docnames]
-        return [read_chapter(path, Path(self.env.srcdir)) for path in paths if path.suffix == ".ipynb"]
+        """Chapters in reading order."""
+        return read_chapters(Path(self.env.srcdir, "chapters"))
 
     @functools.cached_property
     def claims(self) -> dict[str, Claim]:
@@ -159,7 +119,7 @@ class ClaimsLedger(SphinxDirective):
         refuted = [
             _row(claim, _link_to(chapter), nodes.Text(f" ({claim.source})" if claim.source else ""))
             for chapter in domain.chapters
-            for claim in chapter.with_verdict("does not hold")
+            for claim in chapter.claims_with("does not hold")
         ]
         held = {
             chapter: self._section(
@@ -167,7 +127,7 @@ class ClaimsLedger(SphinxDirective):
                 "Source",
                 [
                     _row(claim, nodes.Text(claim.source or "this book"))
-                    for claim in chapter.with_verdict("holds")
+                    for claim in chapter.claims_with("holds")
                 ],
             )
             for chapter in domain.chapters
@@ -180,9 +140,8 @@ class ClaimsLedger(SphinxDirective):
         if not rows:
             return None
         heads = ("What was claimed", "What was measured", origin)
-        section = nodes.section(
-            "", nodes.title("", title), _table(["claims-ledger", "stacked"], heads, (5, 4, 2), rows)
-        )
+        table = build_table(heads, rows, ["claims-ledger", "stacked"], (5, 4, 2))
+        section = nodes.section("", nodes.title("", title), table)
         section["names"] = [nodes.fully_normalize_name(title)]
         self.state.document.note_implicit_target(section, section)
         return section
@@ -191,7 +150,7 @@ class ClaimsLedger(SphinxDirective):
 def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
     """Count the claims in a sentence, and by chapter in a table that leads to the sections."""
     kept, refuted = (
-        [len(chapter.with_verdict(verdict)) for chapter in held] for verdict in ("holds", "does not hold")
+        [len(chapter.claims_with(verdict)) for chapter in held] for verdict in ("holds", "does not hold")
     )
     text = f"{sum(kept) + sum(refuted)} sentences were measured: {sum(kept)} hold, {sum(refuted)} do not."
     rows = []
@@ -200,19 +159,9 @@ def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
         link = (
             name if section is None else nodes.reference("", "", name, refid=section["ids"][0], internal=True)
         )
-        cells = (link, nodes.Text(str(holds)), nodes.Text(str(fails)))
-        rows.append(nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells)))
+        rows.append(build_row([link, str(holds), str(fails)]))
     heads = ("Chapter", "✔ holds", "✘ does not hold")
-    return [nodes.paragraph("", text), _table(["claims-summary"], heads, (6, 2, 2), rows)]
-
-
-def _table(
-    classes: list[str], heads: tuple[str, ...], widths: tuple[int, ...], rows: Iterable[nodes.row]
-) -> nodes.table:
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(heads))
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
-    group += nodes.tbody("", *rows)
-    return nodes.table("", group, classes=classes)
+    return [nodes.paragraph("", text), build_table(heads, rows, ["claims-summary"], (6, 2, 2))]
 
 
 def _row(claim: Claim, *origin: nodes.Node) -> nodes.row:
@@ -220,8 +169,8 @@ def _row(claim: Claim, *origin: nodes.Node) -> nodes.row:
     mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
     mark += nodes.inline("", f"{claim.verdict}: ", classes=["visually-hidden"])
     statement, last = nodes.paragraph("", "", mark, back), nodes.paragraph("", "", *origin)
-    cells = [nodes.entry("", cell) for cell in (statement, nodes.paragraph("", claim.measured), last)]
-    return nodes.row("", *cells, ids=[f"row-{claim.id}"], classes=[claim.verdict.replace(" ", "-")])
+    classes = [claim.verdict.replace(" ", "-")]
+    return build_row([statement, claim.measured, last], ids=[f"row-{claim.id}"], classes=classes)
 
 
 def _link_to(chapter: Chapter) -> pending_xref:

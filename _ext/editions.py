@@ -1,7 +1,7 @@
 """One source, three editions of the site: the reader's, the students' and the teacher's.
 
 ``GLASSFORMER_EDITION`` names the one that is built: ``reader``, ``student`` or ``teacher``. What each page's
-source becomes is told in `edited_sources.py`; here it reaches Sphinx, and the copies of the sources that
+source becomes is told in `bookkit.editions`; here it reaches Sphinx, and the copies of the sources that
 readers can download.
 
 The students' edition leads nowhere where solutions stand: it has no page for teachers, no museum of bugs, and
@@ -22,7 +22,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from edited_sources import Edition, edit_page
+from bookkit.editions import Edition, edit_page
 
 logger = logging.getLogger(__name__)
 

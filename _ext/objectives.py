@@ -1,185 +1,91 @@
-"""What a learner can do after each chapter, what serves it, and exercises with their minutes added up.
+"""The table of objectives, and roles that name exercises and quiz questions.
 
-- ``{objectives}`` becomes, from ``teach/objectives.yml``, a section a chapter: each objective with the
-  exercises, the questions of the quiz and the slides that serve it.
-- ``{exercises}`masks-pairs masks-decoder` `` becomes links to these exercises, and the minutes they take.
-- ``{question}`masks-joined` `` becomes the number of this question, with a link to the quiz it belongs to.
+- ``{objectives}`` becomes a section for each chapter, from ``teach/objectives.yml``: each objective with the
+  exercises, quiz questions and slides that serve it.
+- ``{exercises}`masks-pairs masks-decoder` `` becomes links to these exercises and the sum of their minutes.
+- ``{question}`masks-joined` `` becomes the question's number, with a link to its quiz.
 - ``{minutes}`masks-* scaling-variance` `` becomes the minutes of all exercises whose labels match.
 
-Nothing is typed twice: titles and minutes are those of the chapters, questions those of the quizzes. Their
-files are read and not run, for the site is built without torch. A label or id that is gone fails the build.
+Titles and minutes come from the chapters, questions from the quizzes. An unknown label or id fails the build.
 """
 
-import ast
-import functools
-import sys
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-import yaml
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-sys.path.append(str(Path(__file__).parents[1] / "teach/kit"))  # where the one reader of chapters lives
-
-from chapters import CHAPTERS, Exercise, read_chapter, read_exercises, slugs
-from slide_scripts import list_scripts, read_slides, slug_of
+from bookkit.chapters import CHAPTERS, Chapter, Exercise, all_exercises, read_chapter, read_chapters
+from bookkit.objectives import (
+    OBJECTIVES,
+    QUIZZES,
+    SERVERS,
+    Objective,
+    exercise_titles,
+    read_objectives,
+    read_questions,
+    slide_titles,
+)
+from bookkit.slides.scripts import list_scripts
+from bookkit.tables import build_row, build_table
 
 logger = logging.getLogger(__name__)
 
-SERVERS = ("exercises", "questions", "slides")
-QUIZZES = CHAPTERS.parent / "src/glassformer/quizzes"
-QUESTION_WIDTH = 72  # characters of a question that are shown
-
-
-@dataclass(frozen=True)
-class Objective:
-    """Something that a learner can do after a chapter, and by what it is practised, asked and told."""
-
-    id: str
-    text: str
-    exercises: tuple[str, ...]
-    questions: tuple[str, ...]
-    slides: tuple[str, ...]
-
-
-def read_objectives(path: Path) -> dict[str, list[Objective]]:
-    """Read the objectives of each chapter.
-
-    Raises:
-        ValueError: an objective does not have exactly its five parts.
-    """
-    chapters = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return {slug: [_objective(path, slug, parts) for parts in given] for slug, given in chapters.items()}
-
-
-def _objective(path: Path, slug: str, parts: dict[str, Any]) -> Objective:
-    wanted = {"id", "text", *SERVERS}
-    if set(parts) != wanted:
-        raise ValueError(f"{path.name}, {slug}: wanted {sorted(wanted)}, got {sorted(parts)}")
-    return Objective(parts["id"], parts["text"], *(tuple(parts[name]) for name in SERVERS))
-
-
-@functools.cache
-def all_exercises() -> dict[str, Exercise]:
-    """Return every exercise of the book by its label."""
-    return {exercise.label: exercise for slug in slugs() for exercise in read_exercises(slug)}
-
-
-@functools.cache
-def titles_in_book() -> dict[str, str]:
-    """Return the title of each exercise by its label, with its chapter if another has the same title."""
-    often = Counter(exercise.title for exercise in all_exercises().values())
-    return {
-        exercise.label: exercise.title
-        if often[exercise.title] == 1
-        else f"{exercise.title} (chapter {number})"
-        for number, slug in enumerate(slugs(), 1)
-        for exercise in read_exercises(slug)
-    }
-
-
-def read_questions(slug: str) -> dict[str, str]:
-    """Return the text of each question of a chapter's quiz by its id, in their order."""
-    calls = ast.walk(ast.parse((QUIZZES / f"{slug}.py").read_text(encoding="utf-8")))
-    found = {}
-    for call in calls:
-        match call:
-            case ast.Call(
-                ast.Name("OneOf" | "SeveralOf" | "Number"),
-                [ast.Constant(str(id)), ast.Constant(str(text)), *_],
-            ):
-                found[id] = text
-    return found
-
-
-def slide_titles(slug: str) -> dict[str, str]:
-    """Return the title of each slide of a chapter by its id; the first has none of its own."""
-    (script,) = (path for path in list_scripts() if slug_of(path) == slug)
-    return {slide.id: slide.title or "the opening" for slide in read_slides(script)}
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """Where a chapter stands, and what can serve its objectives, by label or id."""
-
-    title: str
-    docname: str
-    exercises: dict[str, Exercise]
-    questions: dict[str, str]
-    slides: dict[str, str]
-
-
-def read_served_chapter(number: int, slug: str) -> Chapter:
-    """Read what the objectives of a chapter can be served by."""
-    title = next(line[2:] for cell in read_chapter(slug).cells for line in cell.source.splitlines()[:1])
-    docname = f"chapters/{number:02}_{slug}"
-    return Chapter(title, docname, all_exercises(), read_questions(slug), slide_titles(slug))
+QUESTION_WIDTH = 72  # characters of a question in the table
+HEADS = ("After the chapter a learner can …", "Exercises", "Questions of the quiz", "Slides")
+Servers = dict[str, dict[str, nodes.Node]]  # by kind, then by label or id
 
 
 class ObjectivesTable(SphinxDirective):
-    """A section a chapter, with a row for each objective."""
+    """A section for each chapter, with a row for each objective."""
 
     def run(self) -> list[nodes.Node]:
         """Build the sections."""
-        path = Path(self.env.srcdir) / "teach/objectives.yml"
-        for read in (path, *CHAPTERS.glob("*.ipynb"), *QUIZZES.glob("*.py"), *list_scripts()):
-            self.env.note_dependency(str(read))
-        return [
-            self._section(number, read_served_chapter(number, slug), objectives)
-            for number, (slug, objectives) in enumerate(read_objectives(path).items(), 1)
-        ]
+        for path in (OBJECTIVES, *CHAPTERS.glob("*.ipynb"), *QUIZZES.glob("*.py"), *list_scripts()):
+            self.env.note_dependency(str(path))
+        return [self._section(read_chapter(slug), each) for slug, each in read_objectives().items()]
 
-    def _section(self, number: int, chapter: Chapter, objectives: list[Objective]) -> nodes.section:
-        link = _reference("doc", f"/{chapter.docname}", f"{number}. {chapter.title}")
-        rows = [self._row(objective, chapter) for objective in objectives]
-        section = nodes.section("", nodes.title("", "", link), _table(rows))
+    def _section(self, chapter: Chapter, objectives: list[Objective]) -> nodes.section:
+        link = _reference("doc", f"/{chapter.docname}", chapter.name)
+        servers = _servers(chapter)
+        table = build_table(
+            HEADS,
+            [_row(objective, servers) for objective in objectives],
+            ["stacked", "objectives-table", "colwidths-given"],
+            (30, 20, 28, 22),
+        )
+        section = nodes.section("", nodes.title("", "", link), table)
         section["names"] = [nodes.fully_normalize_name(chapter.title)]
         self.state.document.note_implicit_target(section, section)
         return section
 
-    def _row(self, objective: Objective, chapter: Chapter) -> nodes.row:
-        """Set an objective beside what serves it."""
-        cells: list[list[nodes.Node]] = []
-        for kind in SERVERS:
-            named, known = getattr(objective, kind), getattr(chapter, kind)
-            for id in set(named) - known.keys():
-                logger.warning("%s: none of the %s is called %r", objective.id, kind, id)
-            cells.append([_server(kind, id, chapter) for id in named if id in known])
-        columns = (nodes.paragraph("", objective.text), *map(_lines, cells))
-        entries = [nodes.entry("", column) for column in columns]
-        return nodes.row("", *entries, ids=[f"objective-{objective.id}"])
-
 
 class ExercisesRole(SphinxRole):
-    """Exercises by label, and the minutes that they take together."""
+    """Links to exercises, and the sum of their minutes."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Set the links and the sum."""
-        exercises = _noted_exercises(self)
+        """Return the links and the sum."""
+        exercises, titles = _noted_exercises(self), exercise_titles()
         shown: list[nodes.Node] = []
         for label in self.text.split():
             if label not in exercises:
                 logger.warning("there is no exercise %r", label, location=self.get_location())
                 return [], []
-            shown += [_link(exercises[label], titles_in_book()[label]), nodes.Text(", ")]
+            shown += [_reference("ref", label, titles[label]), nodes.Text(", ")]
         minutes = sum(exercises[label].minutes for label in self.text.split())
         return [*shown[:-1], nodes.Text(f" ({minutes} minutes)")], []
 
 
 class MinutesRole(SphinxRole):
-    """The minutes of all exercises whose labels match one of the patterns."""
+    """The minutes of all exercises whose labels match a pattern."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Set the sum."""
+        """Return the sum."""
         exercises, matching = _noted_exercises(self), set()
         for pattern in self.text.split():
             found = {label for label in exercises if fnmatchcase(label, pattern)}
@@ -190,77 +96,74 @@ class MinutesRole(SphinxRole):
 
 
 class QuestionRole(SphinxRole):
-    """A question of a quiz by its number, with a link to the quiz."""
+    """The number of a quiz question, with a link to the quiz."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Set the link."""
+        """Return the link."""
         for path in QUIZZES.glob("*.py"):
             self.env.note_dependency(str(path))
-        for chapter, slug in enumerate(slugs(), 1):
-            for number, id in enumerate(read_questions(slug), 1):
+        for chapter in read_chapters():
+            for number, id in enumerate(read_questions(chapter.slug), 1):
                 if id == self.text:
-                    told = f"question {number} of chapter {chapter}"
-                    return [_quiz_link(f"chapters/{chapter:02}_{slug}", told)], []
+                    text = f"question {number} of chapter {chapter.number}"
+                    return [_quiz_link(chapter, text)], []
         logger.warning("no quiz has a question %r", self.text, location=self.get_location())
         return [], []
 
 
-def _noted_exercises(asker: SphinxDirective | SphinxRole) -> dict[str, Exercise]:
-    """All exercises; a page that shows some is read anew when a chapter changes."""
+def _noted_exercises(asker: SphinxRole) -> dict[str, Exercise]:
+    """Return all exercises; the page is rebuilt when a chapter changes."""
     for path in CHAPTERS.glob("*.ipynb"):
         asker.env.note_dependency(str(path))
     return all_exercises()
 
 
-def _server(kind: str, id: str, chapter: Chapter) -> nodes.Node:
-    """Show an exercise or a question as a link, a slide by its title: the site has no page for slides."""
-    if kind == "exercises":
-        return _link(chapter.exercises[id], chapter.exercises[id].title)
-    if kind == "slides":
-        return nodes.Text(f"{list(chapter.slides).index(id) + 1}. {chapter.slides[id]}")
-    question = shorten(chapter.questions[id].replace("`", ""), QUESTION_WIDTH, placeholder=" …")
-    number = list(chapter.questions).index(id) + 1
-    return _quiz_link(chapter.docname, f"{number}. {question}")
+def _row(objective: Objective, servers: Servers) -> nodes.row:
+    cells: list[nodes.Node] = []
+    for kind in SERVERS:
+        named = getattr(objective, kind)
+        for id in set(named) - servers[kind].keys():
+            logger.warning("%s: none of the %s is called %r", objective.id, kind, id)
+        cells.append(_lines(servers[kind][id].deepcopy() for id in named if id in servers[kind]))
+    return build_row([objective.text, *cells], ids=[f"objective-{objective.id}"])
 
 
-def _quiz_link(docname: str, text: str) -> pending_xref:
-    return pending_xref(
-        "",
-        nodes.inline("", text),
-        refdomain="doc",
-        reftype="myst",
-        reftarget=docname,
-        reftargetid="check-yourself",
-        refexplicit=True,
-    )
+def _servers(chapter: Chapter) -> Servers:
+    """Show an exercise and a question as a link, a slide as its title: the site has no page for slides."""
+    questions = enumerate(read_questions(chapter.slug).items(), 1)
+    slides = enumerate(slide_titles(chapter.slug).items(), 1)
+    return {
+        "exercises": {
+            label: _reference("ref", label, exercise.title) for label, exercise in all_exercises().items()
+        },
+        "questions": {
+            id: _quiz_link(chapter, f"{number}. {_shorten(question)}") for number, (id, question) in questions
+        },
+        "slides": {id: nodes.Text(f"{number}. {title}") for number, (id, title) in slides},
+    }
+
+
+def _shorten(question: str) -> str:
+    return shorten(question.replace("`", ""), QUESTION_WIDTH, placeholder=" …")
+
+
+def _quiz_link(chapter: Chapter, text: str) -> pending_xref:
+    link = {
+        "refdomain": "doc",
+        "reftype": "myst",
+        "reftarget": chapter.docname,
+        "reftargetid": "check-yourself",
+    }
+    return pending_xref("", nodes.inline("", text), **link, refexplicit=True)
 
 
 def _lines(entries: Iterable[nodes.Node]) -> nodes.line_block:
     return nodes.line_block("", *(nodes.line("", "", entry) for entry in entries))
 
 
-def _link(exercise: Exercise, title: str) -> pending_xref:
-    return _reference("ref", exercise.label, title)
-
-
 def _reference(kind: str, target: str, text: str) -> pending_xref:
-    return pending_xref(
-        "",
-        nodes.inline("", text),
-        refdomain="std",
-        reftype=kind,
-        reftarget=target,
-        refexplicit=True,
-        refwarn=True,
-    )
-
-
-def _table(rows: list[nodes.row]) -> nodes.table:
-    heads = ("After the chapter a learner can …", "Exercises", "Questions of the quiz", "Slides")
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (30, 20, 28, 22)), cols=len(heads))
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph("", head)) for head in heads)))
-    group += nodes.tbody("", *rows)
-    return nodes.table("", group, classes=["stacked", "objectives-table", "colwidths-given"])
+    link = {"refdomain": "std", "reftype": kind, "reftarget": target}
+    return pending_xref("", nodes.inline("", text), **link, refexplicit=True, refwarn=True)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -23,9 +23,9 @@ import torch
 from museum_setting import CORPUS, LESSON, MEASURES, RUN, SIZES
 from record import kept, write_result
 
+from bookkit.museum import Bug, Measured, apply_patch, read_bugs
+
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "_ext"))  # where the reader of the museum stands, beside the page that shows it
-from bugs import Bug, Measured, put_in, read_bugs  # noqa: E402
 
 
 def ask_copy(measured: Measured, bug: Bug | None, seed: int) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def ask_copy(measured: Measured, bug: Bug | None, seed: int) -> dict[str, Any]:
         leave_out = shutil.ignore_patterns("pretrained", "*.pyc.*")
         shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=leave_out)
         if bug is not None:
-            put_in(bug, Path(folder))
+            apply_patch(bug, Path(folder))
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(target=_ask_here, args=(Path(folder), measured, seed, theirs))
         process.start()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters import read_chapter, read_exercises, slugs
+from bookkit.chapters import read_chapter, slugs
 from glassformer import exercises
 from glassformer.exercises import CHAPTERS, judge, list_checks
 
@@ -122,11 +122,11 @@ def test_the_registry_lists_the_chapters_of_the_book_in_order():
 
 @every_chapter
 def test_an_exercise_is_named_like_its_check(slug):
-    assert [exercise.check for exercise in read_exercises(slug)] == [
-        f"check_{exercise.attempt}" for exercise in read_exercises(slug)
+    assert [exercise.check for exercise in read_chapter(slug).exercises] == [
+        f"check_{exercise.attempt}" for exercise in read_chapter(slug).exercises
     ]
 
 
 @every_chapter
 def test_checks_come_in_the_order_of_the_exercises(slug):
-    assert [exercise.attempt for exercise in read_exercises(slug)] == list(list_checks(slug))
+    assert [exercise.attempt for exercise in read_chapter(slug).exercises] == list(list_checks(slug))

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from killing import run_tests
 
-from bugs import put_in, read_bug, read_bugs
-from code_links import find_test
+from bookkit.definitions import find_test
+from bookkit.museum import apply_patch, read_bug, read_bugs
 
 ROOT = Path(__file__).parents[2]
 BUGS = read_bugs(ROOT / "museum")
@@ -34,7 +34,7 @@ def copy(tmp_path):
 @needs_fork
 @every_bug
 def test_the_tests_kill_it(bug, copy):
-    put_in(bug, copy)
+    apply_patch(bug, copy)
     outcomes, printed = run_tests(copy, bug.killers)
     assert outcomes.failed == set(bug.killers), f"{bug.id} lives:\n{printed}"
 
@@ -49,9 +49,9 @@ def test_without_a_bug_the_same_tests_pass(copy):
 
 def test_a_patch_that_does_not_fit_is_refused(copy):
     bug = BUGS[0]
-    put_in(bug, copy)
-    with pytest.raises(ValueError, match=f"the patch of {bug.id} does not fit: .*patch failed"):
-        put_in(bug, copy)
+    apply_patch(bug, copy)
+    with pytest.raises(ValueError, match=f"the patch of {bug.id} does not apply: .*patch failed"):
+        apply_patch(bug, copy)
 
 
 def test_there_are_many_each_of_its_own():
@@ -88,7 +88,7 @@ WHOLE = (ROOT / "museum" / f"{BUGS[0].id}.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     ("whole", "broken", "message"),
     [
-        ("---\n", "", "must hold facts between two lines"),
+        ("---\n", "", "must hold front matter between lines"),
         ("```diff", "```python", "a ```diff at its end"),
         ("\nchapter: ", "\nchapters: ", "must hold chapter as a str, got None"),
         ("  link: ", "  address: ", "'address'"),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bugs import Measured, read_bugs
-from museum import Symptoms, apart, same_training, shown
+from bookkit.museum import Measured, read_bugs
+from bookkit.symptoms import Symptoms, differ, format_range, same_training
 
 BUG = read_bugs(Path(__file__).parents[2] / "museum")[0]
 HEALTHY = {"loss": [0.25, 0.5, 0.75], "right": [0.9, 1.0, 0.95]}
@@ -33,7 +33,7 @@ def symptoms(folder, **patched):
     ],
 )
 def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
-    assert shown(numbers, kind) == text
+    assert format_range(numbers, kind) == text
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
     ],
 )
 def test_a_bug_shows_where_its_numbers_are_apart_from_those_without_it(healthy, patched, expected):
-    assert apart(healthy, patched) is expected
+    assert differ(healthy, patched) is expected
 
 
 @pytest.mark.parametrize(
     ("patched", "expected"), [([2, 4], True), ([0, 2], True), ([0, 4], False), ([1, 4], False)]
 )
 def test_seed_by_seed_all_must_move_in_one_direction(patched, expected):
-    assert apart([1, 3], patched, seed_by_seed=True) is expected
+    assert differ([1, 3], patched, seed_by_seed=True) is expected
 
 
 def test_seeds_are_compared_one_by_one_where_training_was_left_alone():
@@ -79,16 +79,16 @@ def test_where_training_was_left_alone_a_small_change_of_every_seed_is_told(tmp_
     told, bug = symptoms(tmp_path, unseen_loss=[1.0, 2.0, 3.0], loss=[0.25, 0.5, 0.75], right=right)
     assert told.headline(bug) == "right ones: 90.0 to 100.0 % → 91.0 to 101.0 %"
     told, bug = symptoms(tmp_path, unseen_loss=[1.5, 2.0, 3.0], loss=[0.25, 0.5, 0.75], right=right)
-    assert told.headline(bug) == "nothing that would show in these numbers"
+    assert told.headline(bug) == "no effect on these numbers"
 
 
 def test_a_bug_that_changes_nothing_says_so(tmp_path):
     told, bug = symptoms(tmp_path, **HEALTHY)
-    assert told.headline(bug) == "nothing that would show in these numbers"
+    assert told.headline(bug) == "no effect on these numbers"
     assert list(told.rows(bug))[1] == ("loss a token", "0.25 to 0.75", "0.25 to 0.75")
 
 
 def test_a_bug_that_stops_the_program_is_shown_with_its_error(tmp_path):
     told, bug = symptoms(tmp_path, error=["ValueError: no", None, None])
-    assert told.headline(bug) == "it stops"
+    assert told.headline(bug) == "it raises an error"
     assert next(told.rows(bug)) == ("right ones", "90.0 to 100.0 %", "ValueError: no")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from chapters import slugs
-from export_quizzes import export_quizzes
+from bookkit.chapters import slugs
+from bookkit.quizzes.export import export_quizzes
+from bookkit.quizzes.moodle import write_moodle
+from bookkit.quizzes.qti_items import QTI, write_item
+from bookkit.quizzes.qti_package import write_manifest, write_package, write_test
 from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
-from moodle import write_moodle
-from qti_items import QTI, write_item
-from qti_package import write_manifest, write_package, write_test
 
 SCHEMA = etree.RelaxNG(etree.parse(Path(__file__).with_name("qti.rng")))
 PREFIX = {"q": QTI, "c": "http://www.imsglobal.org/xsd/imscp_v1p1"}

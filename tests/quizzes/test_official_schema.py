@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import etree
 
-from export_quizzes import export_quizzes
+from bookkit.quizzes.export import export_quizzes
 
 OPENING = '<schema xmlns="http://www.w3.org/2001/XMLSchema"'
 OUTER = f"""{OPENING} xmlns:i="urn:inner">

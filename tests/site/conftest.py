@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from content_policy import strict_policy
 
-from chromium import find_chromium
+from bookkit.print.chromium import find_chromium
 from glassformer.widgets.live import SCRIPTS, files_of
 
 SITE = Path(__file__).parents[2] / "_build/html"

@@ -7,7 +7,7 @@ import pytest
 from pypdf import PdfReader
 from pypdf.generic import Destination
 
-import pdf
+from bookkit.print import pdf
 
 SITE = Path(__file__).parents[2] / "_build/html"
 SCALING, NOTATION = "chapters/03_scaling", "appendix/notation"

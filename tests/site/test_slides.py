@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from pypdf import PdfReader
 
-from slide_scripts import list_scripts, read_slides, slug_of
-from slides import build
-from slides_pdf import print_deck
+from bookkit.print.slides import print_deck
+from bookkit.slides.build import build
+from bookkit.slides.scripts import list_scripts, read_slides, slug_of
 
 ROOT = Path(__file__).parents[2]
 DECKS = [slug_of(script) for script in list_scripts()]

@@ -7,9 +7,9 @@ import pytest
 from nbgrader import utils
 from nbgrader.api import Gradebook
 
-from assignments import hidden_seed, make_assignment
-from chapters import read_exercises, slugs
-from course import make_course
+from bookkit.chapters import read_chapter, slugs
+from bookkit.course.assignments import hidden_seed, make_assignment
+from bookkit.course.build import make_course
 
 SECRET = "seventeen"
 
@@ -55,7 +55,7 @@ def with_tests_of(release, source):
 def test_the_instructors_notebook_runs_by_itself_and_gets_all_points(slug):
     points, said = points_of(make_assignment(slug, SECRET))
     assert not any(said.values()), said
-    assert points == {f"{each.label}-check": each.stars for each in read_exercises(slug)}
+    assert points == {f"{each.label}-check": each.stars for each in read_chapter(slug).exercises}
 
 
 @pytest.mark.parametrize("slug", slugs())
@@ -71,7 +71,7 @@ def test_students_get_no_line_of_a_solution_and_no_hidden_test(course, slug):
     assert "seed=" not in release
     assert "HIDDEN" not in release
     assert "SOLUTION" not in release
-    exercises = read_exercises(slug)
+    exercises = read_chapter(slug).exercises
     handed_out = "".join(each.starter + each.given + each.statement for each in exercises)
     for exercise in exercises:
         lines = [line.strip() for line in exercise.solution.splitlines()]
@@ -83,7 +83,7 @@ def test_students_get_no_line_of_a_solution_and_no_hidden_test(course, slug):
 @pytest.mark.parametrize("slug", slugs())
 def test_students_get_every_exercise_as_it_stands_in_the_chapter(course, slug):
     cells = {cell.metadata.nbgrader["grade_id"]: cell.source for cell in read(course, "release", slug).cells}
-    for exercise in read_exercises(slug):
+    for exercise in read_chapter(slug).exercises:
         answer, check = cells[f"{exercise.label}-answer"], cells[f"{exercise.label}-check"]
         assert exercise.starter.split() == f"{answer} {check}".split()
         assert exercise.title in cells[exercise.label]
@@ -103,7 +103,7 @@ def test_every_cell_has_an_id_of_its_own_that_does_not_change(course, slug):
 
 
 def test_hidden_seeds_differ_from_the_visible_one_from_each_other_and_from_secret_to_secret():
-    labels = [exercise.label for slug in slugs() for exercise in read_exercises(slug)]
+    labels = [exercise.label for slug in slugs() for exercise in read_chapter(slug).exercises]
     seeds = [hidden_seed(secret, label) for secret in (SECRET, "nineteen") for label in labels]
     assert len({0, *seeds}) == 1 + 2 * len(labels)
     assert seeds[: len(labels)] == [hidden_seed(SECRET, label) for label in labels]
@@ -112,7 +112,9 @@ def test_hidden_seeds_differ_from_the_visible_one_from_each_other_and_from_secre
 def test_the_gradebook_knows_every_exercise_and_its_points(course):
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         known = {assignment.name: assignment.max_score for assignment in gradebook.assignments}
-    assert known == {slug: sum(exercise.stars for exercise in read_exercises(slug)) for slug in slugs()}
+    assert known == {
+        slug: sum(exercise.stars for exercise in read_chapter(slug).exercises) for slug in slugs()
+    }
 
 
 def test_a_course_that_is_made_again_keeps_its_secret_and_what_was_handed_in(tmp_path):

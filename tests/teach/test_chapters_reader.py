@@ -5,7 +5,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from chapters import read_chapter, read_exercises, slugs, tags
+from bookkit.chapters import read_chapter, slugs, tags
 
 STATEMENT = """## Exercises
 
@@ -34,40 +34,40 @@ def write_chapter(folder, statement=STATEMENT, given=(GIVEN,), starter=STARTER, 
 
 def test_an_exercise_is_read_with_all_its_parts(tmp_path):
     write_chapter(tmp_path)
-    (exercise,) = read_exercises("pets", tmp_path)
+    (exercise,) = read_chapter("pets", tmp_path).exercises
     assert (exercise.label, exercise.title) == ("pets-pairs", "Count the pairs")
     assert (exercise.stars, exercise.minutes) == (2, 15)
     assert exercise.practises == "counting, and not giving up"
     assert exercise.statement == 'How many pairs?\n\n    print("three")'
     assert (exercise.given, exercise.starter, exercise.solution) == (GIVEN, STARTER, SOLUTION)
     assert (exercise.check, exercise.attempt) == ("check_pairs", "pairs")
-    assert (exercise.told, exercise.place) == (0, 2)
+    assert (exercise.statement_index, exercise.starter_index) == (0, 2)
 
 
 def test_several_given_cells_are_joined_and_none_leaves_nothing(tmp_path):
     write_chapter(tmp_path, given=("cats = 3", "dogs = 5"))
-    assert read_exercises("pets", tmp_path)[0].given == "cats = 3\n\n\ndogs = 5"
+    assert read_chapter("pets", tmp_path).exercises[0].given == "cats = 3\n\n\ndogs = 5"
     write_chapter(tmp_path, given=())
-    assert read_exercises("pets", tmp_path)[0].given == ""
+    assert read_chapter("pets", tmp_path).exercises[0].given == ""
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        ({"statement": "How many pairs?"}, "pets, cell 2: wanted a directive"),
+        ({"statement": "How many pairs?"}, "pets, cell 2: .* an {exercise} directive"),
         (
             {"statement": STATEMENT.replace("★★☆ · ", "")},
-            "wanted a label, stars, minutes",
+            "must begin with a label, stars, minutes",
         ),
-        ({"solution": None}, "wanted a cell tagged solution"),
-        ({"starter": "pairs = ..."}, "wanted a last line exercises.check_"),
-        ({"starter": "pairs = ...\nexercises.check_pairs(3)"}, "wanted a last line exercises.check_"),
+        ({"solution": None}, "next cell must be tagged solution"),
+        ({"starter": "pairs = ..."}, "last line must be exercises.check_"),
+        ({"starter": "pairs = ...\nexercises.check_pairs(3)"}, "last line must be exercises.check_"),
     ],
 )
 def test_an_exercise_without_one_of_its_parts_is_an_error(tmp_path, fault, message):
     write_chapter(tmp_path, **fault)
     with pytest.raises(ValueError, match=message):
-        read_exercises("pets", tmp_path)
+        print(read_chapter("pets", tmp_path).exercises)
 
 
 def test_a_chapter_that_is_not_there_is_an_error_that_lists_those_that_are(tmp_path):
@@ -83,7 +83,7 @@ def test_the_chapters_come_in_the_order_of_reading():
 
 @pytest.mark.parametrize("slug", slugs())
 def test_every_cell_tagged_as_an_exercise_or_a_solution_is_read(slug):
-    cells, exercises = read_chapter(slug).cells, read_exercises(slug)
+    cells, exercises = read_chapter(slug).cells, read_chapter(slug).exercises
     assert len(exercises) >= 6
     assert [exercise.starter for exercise in exercises] == [c.source for c in cells if "exercise" in tags(c)]
     assert [exercise.solution for exercise in exercises] == [c.source for c in cells if "solution" in tags(c)]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters import read_exercises
+from bookkit.chapters import read_chapter
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
 from glassformer.decoding.greedy import greedy_decode
 from glassformer.modules.attention import MultiHeadAttention
@@ -146,7 +146,7 @@ def projected(cached):
 
 def solution_of(label):
     """The function that the book's own solution of an exercise defines."""
-    (exercise,) = (each for each in read_exercises("decoding") if each.label == label)
+    (exercise,) = (each for each in read_chapter("decoding").exercises if each.label == label)
     definitions = ast.parse(exercise.solution).body[:-1]
     names = {"np": np, "Counter": Counter}
     exec(compile(ast.Module(definitions, []), label, "exec"), names)

@@ -14,14 +14,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from chapters import read_exercises
-from course import make_course
-from grader.__main__ import LARGEST, main
-from grader.isolation import SCRATCH, runs_as_nobody
-from grader.judge import FELL, TIME_IS_UP, run_referee
+from bookkit.chapters import read_chapter
+from bookkit.course.build import make_course
+from bookkit.course.grader.__main__ import LARGEST, main
+from bookkit.course.grader.isolation import SCRATCH, runs_as_nobody
+from bookkit.course.grader.judge import FELL, TIME_IS_UP, run_referee
 
 SLUG = "scaling"
-EXERCISES = {exercise.label.removeprefix("scaling-"): exercise for exercise in read_exercises(SLUG)}
+EXERCISES = {exercise.label.removeprefix("scaling-"): exercise for exercise in read_chapter(SLUG).exercises}
 POINTS = {name: str(exercise.stars) for name, exercise in EXERCISES.items()}
 NOTHING = "no answer was handed in"
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.attempts import Notebook
-from grader.isolation import SCRATCH, Limits, StoppedError, run_apart, runs_as_nobody, tidy
-from grader.referee import Exercise, judge
+from bookkit.course.grader.attempts import Notebook
+from bookkit.course.grader.isolation import SCRATCH, Limits, StoppedError, run_apart, runs_as_nobody, tidy
+from bookkit.course.grader.referee import Exercise, judge
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 LIMITS = Limits(seconds=1, memory=256, answer=1)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chapters import CHAPTERS, read_exercises
-from lesson_plans import read_plan, taken_parts
-from slide_scripts import list_scripts, read_slides
+from bookkit.chapters import CHAPTERS, read_chapter
+from bookkit.lesson_plans import find_parts, read_plan
+from bookkit.slides.scripts import list_scripts, read_slides
 
 NOTES = Path(__file__).parents[2] / "teach/notes"
 WORDS = {"two": 2, "three": 3, "four": 4}
@@ -50,7 +50,7 @@ def test_the_last_lesson_opens_with_the_quiz_and_has_exercises_of_the_chapter(ch
     *before, last = read_plan(slug_of(chapter))
     assert (last.parts[0].name, last.parts[0].minutes) == ("the quiz", 5)
     assert not any(part.exercises for lesson in before for part in lesson.parts)
-    minutes = {exercise.label: exercise.minutes for exercise in read_exercises(slug_of(chapter))}
+    minutes = {exercise.label: exercise.minutes for exercise in read_chapter(slug_of(chapter)).exercises}
     (practice,) = (part for part in last.parts if part.exercises)
     assert practice.minutes == sum(minutes[label] for label in practice.exercises)
 
@@ -84,14 +84,14 @@ def test_the_exercise_of_the_deck_is_one_of_those_in_class(chapter):
 def test_a_single_lesson_has_at_most_45_minutes(chapter):
     (taken,) = re.findall(r"With one lesson only: \{parts\}`([^`]+)`", parts(chapter)[0])
     assert taken.startswith(f"{slug_of(chapter)}: ")
-    assert 30 <= sum(part.minutes for part in taken_parts(taken)) <= 45
+    assert 30 <= sum(part.minutes for part in find_parts(taken)) <= 45
 
 
 def test_a_part_that_no_plan_has_is_named():
     with pytest.raises(ValueError, match=r"plan of masks has no part 'the clock'"):
-        taken_parts("masks: the prediction; the clock")
+        find_parts("masks: the prediction; the clock")
     with pytest.raises(ValueError, match=r"no notes for teachers on 'mask'"):
-        taken_parts("mask: the prediction")
+        find_parts("mask: the prediction")
 
 
 @every_chapter
@@ -100,7 +100,7 @@ def test_the_minutes_of_reading_and_of_the_exercises_are_those_of_the_chapter(ch
     reading, exercises = map(int, stated.groups())
     text = (CHAPTERS / f"{chapter}.ipynb").read_text(encoding="utf-8")
     assert reading == int(re.search(r"\*\*About (\d+) minutes", text)[1])
-    assert exercises == sum(exercise.minutes for exercise in read_exercises(slug_of(chapter)))
+    assert exercises == sum(exercise.minutes for exercise in read_chapter(slug_of(chapter)).exercises)
 
 
 @every_chapter
@@ -116,7 +116,7 @@ def test_three_or_four_things_are_to_be_discussed_each_with_what_a_good_discussi
 @every_chapter
 def test_the_difficulties_are_those_of_the_chapters_exercises_in_their_order(chapter):
     named = re.findall(r"^\{ref\}`([\w-]+)`\n: ", parts(chapter)[2], re.MULTILINE)
-    assert named == [exercise.label for exercise in read_exercises(slug_of(chapter))]
+    assert named == [exercise.label for exercise in read_chapter(slug_of(chapter)).exercises]
 
 
 @every_chapter

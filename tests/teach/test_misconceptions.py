@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters import slugs
-from objectives import all_exercises
+from bookkit.chapters import all_exercises, slugs
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "teach/misconceptions.md").read_text(encoding="utf-8")

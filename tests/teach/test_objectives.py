@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chapters import read_chapter, read_exercises, slugs
-from objectives import SERVERS, read_objectives, read_questions, slide_titles, titles_in_book
+from bookkit.chapters import read_chapter, slugs
+from bookkit.objectives import SERVERS, exercise_titles, read_objectives, read_questions, slide_titles
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "teach/objectives.yml"
@@ -23,7 +23,7 @@ def objectives():
 def existing(slug):
     """What can serve a chapter's objectives: labels of exercises, ids of questions and of slides."""
     return {
-        "exercises": {exercise.label for exercise in read_exercises(slug)},
+        "exercises": {exercise.label for exercise in read_chapter(slug).exercises},
         "questions": {question.id for question in asked(slug)},
         "slides": set(slide_titles(slug)),
     }
@@ -90,7 +90,7 @@ def test_every_slide_that_is_shown_has_words(slug):
 
 
 def test_no_two_exercises_are_shown_by_the_same_title():
-    titles = titles_in_book()
+    titles = exercise_titles()
     assert len(set(titles.values())) == len(titles)
     assert titles["masks-mend"] == "Mend it (chapter 5)"
     assert titles["masks-pairs"] == "How many pairs?"
@@ -99,5 +99,5 @@ def test_no_two_exercises_are_shown_by_the_same_title():
 def test_an_objective_with_a_part_too_few_is_refused_by_name(tmp_path):
     path = tmp_path / "objectives.yml"
     path.write_text("masks:\n  - {id: masks-build, text: Build masks., exercises: [], slides: []}\n")
-    with pytest.raises(ValueError, match=r"objectives\.yml, masks: wanted .*questions"):
+    with pytest.raises(ValueError, match=r"objectives\.yml, masks: an objective must have .*questions"):
         read_objectives(path)

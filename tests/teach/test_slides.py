@@ -4,15 +4,14 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 
-import slide_parts
-import slides
-from chapters import read_chapter, read_exercises, slugs, tags
-from slide_parts import Chapter, show
-from slide_scripts import KINDS, LAYOUTS, SlideError, list_scripts, read_slides, slug_of
+from bookkit.chapters import read_chapter, slugs, tags
+from bookkit.slides import build as slides
+from bookkit.slides import parts as slide_parts
+from bookkit.slides.parts import find_cell, show
+from bookkit.slides.scripts import KINDS, LAYOUTS, SlideError, list_scripts, read_slides, slug_of
 
 ROOT = Path(__file__).parents[2]
 CELL = "2b21dadf"  # of the chapter on masks; it prints four lines
@@ -20,7 +19,7 @@ CELL = "2b21dadf"  # of the chapter on masks; it prints four lines
 
 @pytest.fixture
 def masks():
-    return Chapter("masks")
+    return read_chapter("masks")
 
 
 @pytest.fixture
@@ -72,7 +71,7 @@ def test_a_deck_fills_a_lesson_and_gives_its_exercise_the_minutes_that_it_takes(
     slides = read_slides(path)
     assert 40 <= sum(slide.minutes for slide in slides) <= 60
     assert all(1 <= slide.minutes <= 10 for slide in slides)
-    minutes = {exercise.label: exercise.minutes for exercise in read_exercises(slug_of(path))}
+    minutes = {exercise.label: exercise.minutes for exercise in read_chapter(slug_of(path)).exercises}
     exercise = next(slide for slide in slides if "exercise" in slide.kinds)
     (label,) = [token.info.split()[1] for token in exercise.tokens if token.type == "fence"]
     assert exercise.minutes == minutes[label]
@@ -128,13 +127,11 @@ def test_a_key_that_shows_nothing_is_refused(masks, script):
         slides.write_deck(masks, read_slides(script(text)))
 
 
-def test_what_is_shown_is_what_the_chapter_stored(masks, monkeypatch):
-    changed = nbformat.from_dict(read_chapter("masks"))
-    cell = next(cell for cell in changed.cells if cell.id == CELL)
-    cell.outputs[0].text = "seven\nelves\n"
+def test_a_slide_shows_the_stored_output_of_its_chapter(masks):
+    changed = read_chapter("masks")
+    find_cell(changed, CELL, "code").outputs[0].text = "seven\nelves\n"
     before = show(masks, f"{{output}} {CELL}", "")
-    monkeypatch.setattr(slide_parts, "read_chapter", lambda slug: changed)
-    after = show(Chapter("masks"), f"{{output}} {CELL}", ":lines: 2")
+    after = show(changed, f"{{output}} {CELL}", ":lines: 2")
     assert "handed over" in before
     assert "elves" in after
     assert "seven" not in after
@@ -144,7 +141,7 @@ def test_what_is_shown_is_what_the_chapter_stored(masks, monkeypatch):
     ("directive", "option", "message"),
     [
         ("{output} 00000000", "", "the chapter masks has no cell '00000000'"),
-        (f"{{formula}} {CELL}", "", f"cell '{CELL}' of masks must be of the type markdown, is code"),
+        (f"{{formula}} {CELL}", "", f"cell '{CELL}' of masks must be a markdown cell, got a code cell"),
         ("{output} 6a09f3dc", "", "cell '6a09f3dc' of masks has no output"),
         (f"{{output}} {CELL}", ":lines: 2-5", "lines must lie between 1 and 4, got 2-5"),
         (f"{{output}} {CELL}", ":line: 2", "wanted nothing or an option such as :lines: 1-3, got ':line: 2'"),
@@ -158,8 +155,8 @@ def test_what_a_chapter_does_not_have_is_refused_by_name(masks, directive, optio
 
 
 def test_no_slide_shows_a_solution(masks):
-    solution = next(id for id, cell in masks.cells.items() if "solution" in tags(cell))
-    with pytest.raises(SlideError, match="is a solution, which no slide shows"):
+    solution = next(cell.id for cell in masks.cells if "solution" in tags(cell))
+    with pytest.raises(SlideError, match="is a solution, which no slide may show"):
         show(masks, f"{{code}} {solution}", "")
 
 

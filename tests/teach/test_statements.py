@@ -1,6 +1,6 @@
 import pytest
 
-from grader.statements import names_wanted, needed_before, read_statements
+from bookkit.course.grader.statements import names_wanted, needed_before, read_statements
 
 CHAPTER = """
 import math, json

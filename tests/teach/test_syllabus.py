@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lesson_plans import read_plan, taken_parts
-from objectives import all_exercises
+from bookkit.chapters import all_exercises
+from bookkit.lesson_plans import find_parts, read_plan
 
 PAGE = (Path(__file__).parents[2] / "teach/syllabus.md").read_text(encoding="utf-8")
 DAY, WEEKS, TERM = (part.split("```")[1] for part in PAGE.split("\n## ")[1:])
@@ -27,7 +27,7 @@ def minutes(text):
 
 
 def parts_in(text):
-    return [part for role in re.findall(r"\{parts\}`([^`]+)`", text) for part in taken_parts(role)]
+    return [part for role in re.findall(r"\{parts\}`([^`]+)`", text) for part in find_parts(role)]
 
 
 def minutes_of_parts(text):

@@ -1,0 +1,206 @@
+"""Read the chapters: titles, cells, exercises and claims, in reading order."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from glassformer.claims import Claim, Verdict, parse_line
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = ROOT / "chapters"
+
+_DIRECTIVE = re.compile(
+    r"^(?P<fence>`{3,}|:{3,})\{exercise\} *(?P<title>.*?)\n(?P<body>.*?)^(?P=fence) *$",
+    re.MULTILINE | re.DOTALL,
+)
+_FACTS = re.compile(
+    r"\A:label: *(?P<label>\S+)\s*\n+"
+    r"(?P<stars>★+)☆* · (?P<minutes>\d+) minutes · practises: (?P<practises>.+)\n"
+)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise of a chapter.
+
+    Attributes:
+        label: label of the directive, such as ``masks-pairs``.
+        title: title of the directive.
+        stars: difficulty from 1 to 3; also the points in a course.
+        minutes: estimated time.
+        practises: skill that the exercise trains.
+        statement: text of the directive, in Markdown.
+        given: code between the statement and the starter cell.
+        starter: code of the learner's cell, which ends in the check.
+        solution: code of the solution cell.
+        check: name of the function in `glassformer.exercises.<slug>` that judges the attempt.
+        attempt: name of the value or function that is checked.
+        statement_index: index of the cell with the statement.
+        starter_index: index of the learner's cell.
+    """
+
+    label: str
+    title: str
+    stars: int
+    minutes: int
+    practises: str
+    statement: str
+    given: str
+    starter: str
+    solution: str
+    check: str
+    attempt: str
+    statement_index: int
+    starter_index: int
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter, read from its notebook ``chapters/NN_<slug>.ipynb`` when a part of it is needed."""
+
+    path: Path
+
+    @property
+    def slug(self) -> str:
+        """Name of the chapter without its number, such as ``masks``."""
+        return self.path.stem.split("_", 1)[1]
+
+    @property
+    def number(self) -> int:
+        """Number of the chapter in the book."""
+        return int(self.path.stem.split("_")[0])
+
+    @property
+    def docname(self) -> str:
+        """Name of the page in Sphinx."""
+        return f"chapters/{self.path.stem}"
+
+    @property
+    def name(self) -> str:
+        """Number and title."""
+        return f"{self.number}. {self.title}"
+
+    @cached_property
+    def notebook(self) -> NotebookNode:
+        """The notebook as it is stored."""
+        return nbformat.read(self.path, as_version=4)
+
+    @property
+    def cells(self) -> list[NotebookNode]:
+        """Cells of the notebook."""
+        return self.notebook.cells
+
+    @cached_property
+    def title(self) -> str:
+        """First heading of the notebook."""
+        lines = (
+            line for cell in self.cells if cell.cell_type == "markdown" for line in cell.source.splitlines()
+        )
+        return next((line[2:] for line in lines if line.startswith("# ")), self.path.stem)
+
+    @cached_property
+    def exercises(self) -> list[Exercise]:
+        """Exercises in order.
+
+        Raises:
+            ValueError: a part of an exercise is missing.
+        """
+        places = [place for place, cell in enumerate(self.cells) if "exercise" in tags(cell)]
+        return [_read_exercise(self.slug, self.cells, place) for place in places]
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """Claims in the stored outputs, in order."""
+        return tuple(_printed_claims(self.cells))
+
+    def claims_with(self, verdict: Verdict) -> list[Claim]:
+        """Select the claims with one verdict."""
+        return [claim for claim in self.claims if claim.verdict == verdict]
+
+
+def read_chapters(folder: Path = CHAPTERS) -> list[Chapter]:
+    """List the chapters in reading order."""
+    return [Chapter(path) for path in sorted(folder.glob("[0-9]*_*.ipynb"))]
+
+
+def read_chapter(slug: str, folder: Path = CHAPTERS) -> Chapter:
+    """Return the chapter with this slug.
+
+    Raises:
+        ValueError: there is no such chapter.
+    """
+    chapters = {chapter.slug: chapter for chapter in read_chapters(folder)}
+    if slug not in chapters:
+        raise ValueError(f"slug ({slug}) must be one of {', '.join(chapters)}")
+    return chapters[slug]
+
+
+def slugs(folder: Path = CHAPTERS) -> list[str]:
+    """List the chapters' slugs in reading order."""
+    return [chapter.slug for chapter in read_chapters(folder)]
+
+
+@cache
+def all_exercises() -> dict[str, Exercise]:
+    """Return every exercise of the book by its label."""
+    return {exercise.label: exercise for chapter in read_chapters() for exercise in chapter.exercises}
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    """Return a cell's tags."""
+    return cell.metadata.get("tags", [])
+
+
+def _printed_claims(cells: list[NotebookNode]) -> Iterator[Claim]:
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream" and output.name == "stdout":
+                yield from filter(None, map(parse_line, output.text.splitlines()))
+
+
+def _read_exercise(slug: str, cells: list[NotebookNode], place: int) -> Exercise:
+    where = f"{slug}, cell {place}"
+    before = max(number for number in range(place) if cells[number].cell_type == "markdown")
+    directives = list(_DIRECTIVE.finditer(cells[before].source))
+    if not directives:
+        raise ValueError(f"{where}: the Markdown cell before it must hold an {{exercise}} directive")
+    title, body = directives[-1]["title"], directives[-1]["body"]
+    if not (facts := _FACTS.match(body)):
+        raise ValueError(
+            f"{where}: the exercise must begin with a label, stars, minutes and what it practises, "
+            f"got {body[:100]!r}"
+        )
+    if place + 1 == len(cells) or "solution" not in tags(cells[place + 1]):
+        raise ValueError(f"{where}: the next cell must be tagged solution")
+    starter = cells[place].source
+    check, attempt = _check_call(starter, where)
+    return Exercise(
+        label=facts["label"],
+        title=title.strip(),
+        stars=len(facts["stars"]),
+        minutes=int(facts["minutes"]),
+        practises=facts["practises"].strip(),
+        statement=body[facts.end() :].strip(),
+        given="\n\n\n".join(cell.source for cell in cells[before + 1 : place]),
+        starter=starter,
+        solution=cells[place + 1].source,
+        check=check,
+        attempt=attempt,
+        statement_index=before,
+        starter_index=place,
+    )
+
+
+def _check_call(starter: str, where: str) -> tuple[str, str]:
+    match ast.parse(starter).body[-1]:
+        case ast.Expr(
+            ast.Call(func=ast.Attribute(ast.Name("exercises"), check), args=[ast.Name(attempt)], keywords=[])
+        ):
+            return check, attempt
+    raise ValueError(f"{where}: the last line must be exercises.check_...(attempt), got {starter[-80:]!r}")

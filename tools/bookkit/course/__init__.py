@@ -1,0 +1,1 @@
+"""Build an nbgrader course from the exercises of the chapters."""

@@ -1,0 +1,88 @@
+"""Make the folder of a course, which nbgrader can work with: ``python -m bookkit.course.build FOLDER``."""
+
+import argparse
+import secrets
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+
+from bookkit.chapters import slugs
+from bookkit.course.assignments import make_assignment
+from bookkit.course.grader.opening import open_course
+
+GRADER = Path(__file__).parent / "grader"
+
+
+def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str] = ()) -> None:
+    """Write the instructor's notebooks, the students', the grader and the gradebook; submissions stay.
+
+    Args:
+        folder: where the course is to live.
+        secret: what the hidden tests' seeds come from. The course keeps it; a new course draws one.
+        chapters: the slugs wanted, all if none is named.
+
+    Raises:
+        ValueError: a chapter is not known, the folder holds something that is no course, or a course with
+            another secret.
+    """
+    if unknown := set(chapters) - set(slugs()):
+        raise ValueError(f"chapters must be among {', '.join(slugs())}, got {', '.join(sorted(unknown))}")
+    if folder.exists() and any(folder.iterdir()) and not (folder / "nbgrader_config.py").exists():
+        raise ValueError(f"{folder} holds other things: wanted a new folder, an empty one, or a course")
+    kept = folder / "secret.txt"
+    known = kept.read_text().strip() if kept.exists() else ""
+    if secret and known and secret != known:
+        raise ValueError(
+            f"{folder} keeps another secret, which its hidden tests come from: leave out SEED to keep it, "
+            "or make a course in another folder"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    secret = known or secret or secrets.token_hex(8)
+    kept.write_text(secret)
+    shutil.copytree(
+        GRADER,
+        folder / "grader",
+        ignore=shutil.ignore_patterns("__pycache__", "nbgrader_config.py"),
+        dirs_exist_ok=True,
+    )
+    shutil.copy(GRADER / "nbgrader_config.py", folder)
+    wanted = list(chapters) or slugs()
+    for slug in wanted:
+        source = folder / "source" / slug
+        source.mkdir(parents=True, exist_ok=True)
+        nbformat.write(make_assignment(slug, secret), source / f"{slug}.ipynb")
+    _release(folder.resolve(), wanted)
+
+
+def _release(folder: Path, assignments: Sequence[str]) -> None:
+    """Have nbgrader make the students' version, and enter the exercises and their points in the gradebook.
+
+    Raises:
+        RuntimeError: it could not.
+    """
+    course = open_course(folder)
+    for assignment in assignments:
+        outcome = course.generate_assignment(assignment, force=True, create=True)
+        if not outcome["success"]:
+            raise RuntimeError(f"{assignment}: {outcome.get('log') or outcome['error']}")
+
+
+def main() -> None:
+    """Make a course as the command line asks."""
+    parser = argparse.ArgumentParser(prog="python -m bookkit.course.build", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", help="the secret that the hidden tests' seeds come from")
+    parser.add_argument("chapters", nargs="*", help="slugs, all chapters if none is named")
+    arguments = parser.parse_args()
+    try:
+        make_course(arguments.folder, arguments.seed, arguments.chapters)
+    except ValueError as error:
+        parser.error(str(error))
+    print(f"The course is made: {arguments.folder}/release is for students, the rest is for you.")
+
+
+if __name__ == "__main__":
+    main()

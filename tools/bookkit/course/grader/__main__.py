@@ -1,0 +1,146 @@
+"""Grade what was handed in: `python -m grader` in the course's folder."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbgrader.apps import NbGraderAPI
+
+from .export import ExerciseExport, messages
+from .isolation import runs_as_nobody
+from .judge import FELL
+from .opening import open_course
+from .restore import grade_id
+
+LARGEST = 10 * 2**20
+_SAME_USER = "Answers run as the user that you are: grade in a container what you would not run yourself."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Grade all submissions, one after the other, and write grades.csv.
+
+    Returns:
+        0 if all could be graded, else 1.
+    """
+    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
+    parser.add_argument("assignments", nargs="*", help="which assignments, all if none is named")
+    wanted = parser.parse_args(arguments).assignments
+    api = open_course(Path.cwd())
+    found = sorted(path for path in Path("submitted").glob("*/*") if path.is_dir())
+    submissions = [path for path in found if not wanted or path.name in wanted]
+    misplaced = _misplaced(Path("submitted"))
+    for path in misplaced:
+        print(f"{path}: not graded: wanted submitted/<student>/<assignment>/<assignment>.ipynb")
+    if not submissions:
+        print("nothing to grade: wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none")
+        return 1
+    if not runs_as_nobody():
+        print(_SAME_USER)
+    known = _graded(api)
+    told = {(path.parent.name, path.name): grade(api, path) for path in submissions}
+    troubles = {submission: trouble for submission, trouble in told.items() if trouble}
+    with api.gradebook as gradebook:
+        ExerciseExport(troubles=troubles).export(gradebook)
+    for line in _changes(known, _graded(api), {(path.parent.name, path.name) for path in found}):
+        print(line)
+    left = len(troubles) + len(misplaced)
+    print(f"{len(told) - len(troubles)} graded, {left} not{': see above' if left else ''}. Table: grades.csv")
+    return int(bool(left))
+
+
+def _misplaced(submitted: Path) -> list[Path]:
+    """Find files that stand where no submission does, and students' folders without one."""
+    files = [path for pattern in ("*", "*/*") for path in submitted.glob(pattern) if path.is_file()]
+    empty = [path for path in submitted.glob("*") if path.is_dir() and not any(path.iterdir())]
+    return sorted(path for path in files + empty if not path.name.startswith("."))
+
+
+def _graded(api: NbGraderAPI) -> set[tuple[str, str]]:
+    """List whose submissions of which assignments are in the gradebook."""
+    with api.gradebook as gradebook:
+        return {
+            (submission.student_id, assignment.name)
+            for assignment in gradebook.assignments
+            for submission in assignment.submissions
+        }
+
+
+def _changes(
+    before: set[tuple[str, str]], now: set[tuple[str, str]], found: set[tuple[str, str]]
+) -> list[str]:
+    """Say which students are new since the last grading, and which grades have nothing handed in any more."""
+    lines = []
+    if before and (new := sorted({student for student, _ in now} - {student for student, _ in before})):
+        lines.append(f"New since the last grading: {', '.join(new)}")
+    if gone := sorted(now - found):
+        lines.append(f"In the table, but not in submitted: {', '.join(map(' · '.join, gone))}")
+    return lines
+
+
+def grade(api: NbGraderAPI, submission: Path) -> str:
+    """Grade one submission, tell how it went, and return why it could not be graded, or nothing."""
+    student, assignment = submission.parent.name, submission.name
+    notebook = submission / f"{assignment}.ipynb"
+    if not _is_entered(api, student, assignment):
+        trouble = f"the course has no assignment of that name: wanted one of {', '.join(_assignments(api))}"
+    elif not notebook.is_file():
+        found = ", ".join(sorted(path.name for path in submission.iterdir())) or "nothing"
+        trouble = f"wanted {notebook.name}, found {found}"
+    elif notebook.stat().st_size > LARGEST:
+        trouble = f"{notebook.name} is larger than {LARGEST // 2**20} MiB"
+    elif (ids := _grade_ids(notebook)) is None:
+        trouble = f"{notebook.name} cannot be read as a notebook: it is empty, cut off, or no notebook at all"
+    elif not ids & (_grade_ids(Path("source", assignment, notebook.name)) or set()):
+        trouble = f"{notebook.name} is the notebook of another chapter, or of none"
+    else:
+        outcome = api.autograde(assignment, student, force=True, create=True)
+        trouble = "" if outcome["success"] else _reason(outcome)
+    print(f"{student} · {assignment}: {trouble or _score(api, student, assignment)}", flush=True)
+    return trouble
+
+
+def _grade_ids(notebook: Path) -> set[str] | None:
+    """List nbgrader's names of a notebook's cells, or nothing if it cannot be read."""
+    try:
+        return {grade_id(cell) for cell in nbformat.read(notebook, as_version=4).cells} - {""}
+    except Exception:  # a file of a student's may be anything
+        return None
+
+
+def _is_entered(api: NbGraderAPI, student: str, assignment: str) -> bool:
+    """Enter a submission in the gradebook, if there is such an assignment."""
+    if assignment not in _assignments(api):
+        return False
+    with api.gradebook as gradebook:
+        gradebook.update_or_create_student(student)
+        gradebook.update_or_create_submission(assignment, student)
+    return True
+
+
+def _assignments(api: NbGraderAPI) -> list[str]:
+    with api.gradebook as gradebook:
+        return [assignment.name for assignment in gradebook.assignments]
+
+
+def _score(api: NbGraderAPI, student: str, assignment: str) -> str:
+    found = api.get_submission(assignment, student)
+    said = messages(Path("autograded", student, assignment, f"{assignment}.ipynb")).values()
+    fell = sum(message.startswith(FELL) for message in said)
+    left = f", {fell} of the exercises not judged: see the table" if fell else ""
+    return f"{found['score']:g} of {found['max_score']:g} points{left}"
+
+
+def _reason(outcome: dict[str, str]) -> str:
+    """Find in what nbgrader says the error that began it."""
+    said = f"{outcome.get('error', '')}\n{outcome.get('log', '')}"
+    errors = re.findall(r"^\s*(?:\w+\.)*(\w*Error\b.*)", said, re.MULTILINE)
+    says = (errors or ["no reason"])[-1]
+    return (
+        f"nbgrader could not grade it: ask for the answers in a fresh copy of the notebook. It says: {says}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

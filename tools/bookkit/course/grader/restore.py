@@ -1,0 +1,43 @@
+"""Mend what students do to notebooks in good faith, and nbgrader cannot take: copied cells, deleted tests."""
+
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+
+class Restore(NbGraderPreprocessor):
+    """Let each of the instructor's cells stand once, and put deleted tests back to where they were."""
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Mend a submission before nbgrader looks at its cells."""
+        facts = resources["nbgrader"]
+        source = nbformat.read(
+            Path("source", facts["assignment"], f"{facts['notebook']}.ipynb"), as_version=4
+        )
+        _mark_once(nb.cells)
+        place = len(nb.cells)
+        for cell in reversed(source.cells):
+            marks = [grade_id(each) for each in nb.cells]
+            if grade_id(cell) in marks:
+                place = marks.index(grade_id(cell))
+            elif utils.is_grade(cell):
+                nb.cells.insert(place, cell)
+        return nb, resources
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """Return nbgrader's name of a cell; a learner's own cell has none."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
+def _mark_once(cells: list[NotebookNode]) -> None:
+    """Take nbgrader's marks from the copies of a cell, all but the last."""
+    seen = {""}
+    for cell in reversed(cells):
+        if grade_id(cell) in seen:
+            cell.metadata.pop("nbgrader", None)
+        seen.add(grade_id(cell))

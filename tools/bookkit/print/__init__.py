@@ -1,0 +1,1 @@
+"""Print the built site and the slides with Chromium."""

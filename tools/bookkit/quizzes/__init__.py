@@ -1,0 +1,1 @@
+"""Export the quizzes for learning platforms."""

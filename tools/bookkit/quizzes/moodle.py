@@ -1,0 +1,76 @@
+"""Write the questions of a chapter as Moodle XML, since Moodle by itself reads no QTI."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lxml import etree
+from lxml.builder import E
+from lxml.etree import _Element as Element
+
+from bookkit.quizzes.code_spans import split_code
+from glassformer.widgets.figures.quiz import number_in_words
+from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
+
+
+def write_moodle(path: Path, slug: str, questions: Sequence[Question]) -> None:
+    """Write the questions into a category of their own; the file is there only when it is whole."""
+    category = E.question(E.category(E.text(f"$course$/Glassformer/{slug}")), type="category")
+    root = E.quiz(category, *map(_question, questions))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+    unfinished.replace(path)
+
+
+def _question(question: Question) -> Element:
+    kind, parts = (
+        ("numerical", _answers(question))
+        if isinstance(question, Number)
+        else ("multichoice", _options(question))
+    )
+    return E.question(
+        E.name(E.text(question.id)),
+        E.questiontext(_html(question.text), format="html"),
+        E.defaultgrade("1"),
+        E.penalty("0"),
+        *parts,
+        type=kind,
+    )
+
+
+def _options(question: OneOf | SeveralOf) -> list[Element]:
+    counts = {kind: sum(option.is_right == kind for option in question.options) for kind in (True, False)}
+
+    def share(option: Option) -> str:
+        if isinstance(question, OneOf):
+            return "100" if option.is_right else "0"
+        return f"{(100 if option.is_right else -100) / counts[option.is_right]:.7g}"
+
+    return [
+        E.single(str(isinstance(question, OneOf)).lower()),
+        E.shuffleanswers("0"),
+        E.answernumbering("abc"),
+        *(
+            _answer(share(option), _html(option.text), option.why, format="html")
+            for option in question.options
+        ),
+    ]
+
+
+def _answers(question: Number) -> list[Element]:
+    known = [("100", question.answer, question.why), *(("0", *mistake) for mistake in question.mistakes)]
+    answers = [_answer(share, E.text(f"{number:.6g}"), why) for share, number, why in known]
+    for answer in answers:
+        answer.append(E.tolerance(f"{question.within:g}"))
+    why = f"The answer is {number_in_words(question)}. {question.why}"
+    return [*answers, _answer("0", E.text("*"), why)]
+
+
+def _answer(share: str, text: Element, why: str, **attributes: str) -> Element:
+    return E.answer(text, E.feedback(_html(why), format="html"), fraction=share, **attributes)
+
+
+def _html(text: str) -> Element:
+    """Wrap a text as the HTML that Moodle keeps inside its XML."""
+    paragraph = E.p(*split_code(text, E.code))
+    return E.text(etree.tostring(paragraph, encoding="unicode", method="html"))

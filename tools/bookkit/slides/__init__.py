@@ -1,0 +1,1 @@
+"""Build a slide deck for each chapter."""
