@@ -169,6 +169,10 @@ lock: ## Pin again what the dependency groups of pyproject.toml admit (needs uv)
 	uv pip compile --quiet --no-header --no-annotate --upgrade --group site -o requirements-site.txt
 	uv pip compile --quiet --no-header --no-annotate --upgrade --group test -o requirements.txt
 
+.PHONY: address
+address: ## Publish a fork under its own address (REPOSITORY=https://github.com/you/yours, WEBSITE=... if not GitHub Pages)
+	$(PYTHON) tools/bookkit/address.py "$(REPOSITORY)" $(WEBSITE)
+
 .PHONY: clean
 clean: ## Remove everything that was made
 	rm -rf _build .venv .venv-site .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

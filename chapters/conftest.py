@@ -2,9 +2,7 @@
 
 import os
 
-# Kernels inherit this environment.
+# Kernels inherit these. Another device would round differently; the last silences the kernels' debugger.
+os.environ.setdefault("GLASSFORMER_DEVICE", "cpu")
 os.environ["GLASSFORMER_SCRIPTS"] = "page"
-os.environ.setdefault("GLASSFORMER_DEVICE", "cpu")  # another device rounds differently
-os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = (
-    "1"  # or every kernel prints a warning of its debugger
-)
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"

@@ -110,7 +110,7 @@ def test_students_get_no_solution_and_teachers_an_open_one():
 
 
 def test_students_fetch_the_repository_of_their_course_or_none():
-    text = f"!git clone -q {REPOSITORY}\n%cd -q book/chapters"
+    text = f"!git clone -q {REPOSITORY} book\n%cd -q book/chapters"
     cells = [cell(text, "remove-cell", "colab")]
     assert edit_cells(cells, "student") == []
     (fetch,) = edit_cells(cells, "student", course=COURSE)

@@ -24,7 +24,6 @@ HOSTS = {
     "creativecommons.org",
     "doi.org",
     "github.com",
-    "glassformer.github.io",
     "jmlr.org",
     "mybinder.org",
     "nbgrader.readthedocs.io",
@@ -32,6 +31,7 @@ HOSTS = {
     "transformer-circuits.pub",
     "www.evanmiller.org",
     "www.manythings.org",
+    urlsplit(CONFIG["html"]["baseurl"]).hostname,
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 ROOT = Path(__file__).parents[2]
-GITHUB = "https://github.com/glassformer"
+COURSE = "https://github.com/you/your-course"
 PAGE = (ROOT / "teach/platforms.md").read_text(encoding="utf-8")
 
 
@@ -17,9 +17,9 @@ def test_the_pattern_of_the_pull_link_is_what_the_function_makes(capsys):
     names = {}
     exec(block("python")[0], names)
     link = "".join(block("text")[0].split())
-    hub, repository, chapter = "https://hub.example.org", f"{GITHUB}/glassformer", "chapters/05_masks.ipynb"
-    assert names["pull_link"](hub, repository, chapter) == link
-    assert names["pull_link"](f"{hub}/", f"{repository}.git", chapter).endswith(link.split("&", 1)[1])
+    hub, chapter = "https://hub.example.org", "chapters/05_masks.ipynb"
+    assert names["pull_link"](hub, COURSE, chapter) == link
+    assert names["pull_link"](f"{hub}/", f"{COURSE}.git", chapter).endswith(link.split("&", 1)[1])
     assert capsys.readouterr().out.startswith(
         "https://hub.example.org/hub/user-redirect/git-pull?repo=https%3A"
     )
@@ -27,8 +27,8 @@ def test_the_pattern_of_the_pull_link_is_what_the_function_makes(capsys):
 
 def test_a_pull_link_opens_a_chapter_that_exists_in_the_folder_of_its_repository():
     asked = parse_qs(urlsplit("".join(block("text")[0].split())).query)
-    assert asked["repo"][0].endswith("/glassformer")
-    assert (ROOT / asked["urlpath"][0].removeprefix("lab/tree/glassformer/")).is_file()
+    assert asked["repo"] == [COURSE]
+    assert (ROOT / asked["urlpath"][0].removeprefix("lab/tree/your-course/")).is_file()
 
 
 def test_the_targets_of_make_exist():

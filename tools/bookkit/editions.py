@@ -95,8 +95,7 @@ def _edit_cell(cell: Cell, edition: Edition) -> Cell:
     if cell["cell_type"] == "markdown":
         text = _edit_text(text, edition)
     if edition.is_for_students and "colab" in tags:
-        folder = edition.repository.rsplit("/", 1)[-1]  # whatever the course's is called
-        text = text.replace(edition.repository, f"{edition.course_repository} {folder}")
+        text = text.replace(edition.repository, edition.course_repository)
     if edition.is_for_teachers and "solution" in tags:
         tags = [tag for tag in tags if tag != "hide-cell"]
     metadata = cell["metadata"] | ({"tags": tags} if tags else {})
