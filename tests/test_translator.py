@@ -64,7 +64,7 @@ def test_what_is_saved_is_loaded_again(kind, tokenizer, tmp_path):
 def test_notes_stand_in_the_description(translator, tmp_path):
     translator.save(tmp_path, corpus="made up")
     description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
-    assert (description["kind"], description["corpus"]) == ("transformer", "made up")
+    assert (description["architecture"], description["corpus"]) == ("transformer", "made up")
 
 
 def test_a_translator_runs_on_any_device(translator, device, tmp_path):
@@ -100,7 +100,7 @@ def test_what_fails_to_be_saved_leaves_the_old_translator(translator, tokenizer,
 def test_a_missing_file_is_named(translator, tmp_path, name):
     translator.save(tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(FileNotFoundError, match=f"holds no {name}"):
+    with pytest.raises(FileNotFoundError, match=f"contains no {name}"):
         Translator.load(tmp_path)
 
 

@@ -80,7 +80,9 @@ class Translator:
         path = locate_translator(folder)
         model = load_model(path)
         if not (path / TOKENIZER_FILE).is_file():
-            raise FileNotFoundError(f"{path} holds no {TOKENIZER_FILE}: it is not the folder of a translator")
+            raise FileNotFoundError(
+                f"{path} contains no {TOKENIZER_FILE}: it is not the folder of a translator"
+            )
         tokenizer = Tokenizer.load(path / TOKENIZER_FILE)
         try:
             return cls(model.to(device), tokenizer)

@@ -36,7 +36,7 @@ def test_the_mean_of_the_chosen_checkpoints_is_saved(asked, translator, tmp_path
 
 def test_a_folder_that_is_no_run_is_answered(tmp_path, capsys):
     assert main(["average", str(tmp_path), "--output", str(tmp_path / "mean")]) == 1
-    assert "holds no recipe.json: it is not the folder of a run" in capsys.readouterr().err
+    assert "contains no recipe.json: it is not the folder of a run" in capsys.readouterr().err
     assert not (tmp_path / "mean").exists()
 
 

@@ -44,5 +44,5 @@ def test_its_size_is_told(model, tmp_path, capsys, monkeypatch, most, verdict):
 
 def test_what_is_no_translator_is_answered(tmp_path, capsys):
     assert main(["export", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
-    assert "holds no model.json: it is not the folder of a model" in capsys.readouterr().err
+    assert "contains no model.json: it is not the folder of a model" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

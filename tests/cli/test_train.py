@@ -76,7 +76,9 @@ def test_each_option_reaches_the_recipe(recipes, tmp_path):
 
 def test_switches_can_be_switched_off(recipes):
     assert main(["train", "--folder", "x", *ON_CPU, "--no-compile"]) == 0
-    assert main(["train", "--folder", "x", *ON_CPU, "--kind", "fixed_context", "--bidirectional"]) == 0
+    assert (
+        main(["train", "--folder", "x", *ON_CPU, "--architecture", "fixed_context", "--bidirectional"]) == 0
+    )
     assert not recipes[0][0].settings.compile
     assert recipes[1][0].model == small_model("fixed_context") | {"bidirectional": True}
 
@@ -85,14 +87,14 @@ def test_switches_can_be_switched_off(recipes):
     ("arguments", "message"),
     [
         (
-            ["--kind", "fixed_context", "--num-heads", "2"],
+            ["--architecture", "fixed_context", "--num-heads", "2"],
             r"--num-heads: .* fixed_context has no such option",
         ),
         (
             ["--num-layers", "2", "--no-bidirectional"],
             r"--num-layers, --bidirectional: .* transformer has no",
         ),
-        (["--kind", "bird"], "invalid choice: 'bird'"),
+        (["--architecture", "bird"], "invalid choice: 'bird'"),
         (["--corpus", "opus"], "invalid choice: 'opus'"),
         (["--positions", "none at all"], "invalid choice"),
         (["--steps", "many"], "invalid int value: 'many'"),
@@ -124,11 +126,11 @@ def test_a_value_that_does_not_fit_is_said_in_words(recipes, arguments, message,
     assert not recipes
 
 
-def test_the_help_says_which_options_a_kind_has(capsys):
+def test_the_help_says_which_options_an_architecture_has(capsys):
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     told = capsys.readouterr().out
-    shared, transformer, recurrent = re.split(r"model of kind .* only:", told)
+    shared, transformer, recurrent = re.split(r"model: .* only:", told)
     assert "--d-model" in shared
     assert "--num-heads" in transformer
     assert "--bidirectional" in recurrent

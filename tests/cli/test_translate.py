@@ -199,10 +199,10 @@ def test_without_anything_to_read_from_it_says_so(model, capsys, monkeypatch):
 
 
 def test_a_foreign_folder_is_named(tmp_path, capsys):
-    (tmp_path / "model.json").write_text('{"kind": ["bird"], "config": {}}', encoding="utf-8")
+    (tmp_path / "model.json").write_text('{"architecture": ["bird"], "config": {}}', encoding="utf-8")
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     assert translate(tmp_path, "x") == 1
-    assert "model.json: kind must be one of 'transformer'" in capsys.readouterr().err
+    assert "model.json: architecture must be one of 'transformer'" in capsys.readouterr().err
 
 
 @contextmanager

@@ -17,11 +17,11 @@ def make_transformer(**overrides):
     return Transformer(config, generator=torch.Generator().manual_seed(0)).eval()
 
 
-def make_recurrent(kind):
+def make_recurrent(model_class):
     config = RecurrentConfig(
         source_vocabulary_size=SOURCE_SIZE, target_vocabulary_size=TARGET_SIZE, d_model=5
     )
-    return kind(config, generator=torch.Generator().manual_seed(0)).eval()
+    return model_class(config, generator=torch.Generator().manual_seed(0)).eval()
 
 
 MODELS = {
@@ -31,24 +31,24 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_a_stored_model_gives_the_same_logits(kind, tmp_path):
-    model = MODELS[kind]()
+@pytest.mark.parametrize("architecture", MODELS)
+def test_a_saved_model_gives_the_same_logits(architecture, tmp_path):
+    model = MODELS[architecture]()
     save_model(model, tmp_path)
     ids = torch.tensor([[3, 4, 5], [6, 7, 0]]), torch.tensor([[1, 3], [1, 4]])
-    assert describe_model(model)["kind"] == kind
+    assert describe_model(model)["architecture"] == architecture
     assert torch.equal(load_model(tmp_path)(*ids), model(*ids))
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "linear_bias", "none"])
-def test_every_learned_weight_is_stored(positions, tmp_path):
+def test_every_parameter_is_saved(positions, tmp_path):
     model = make_transformer(positions=positions)
     save_model(model, tmp_path)
     torch.testing.assert_close(load_model(tmp_path).state_dict(), model.state_dict(), atol=0, rtol=0)
 
 
 @pytest.mark.parametrize(("tie", "matrices"), [("none", 3), ("target", 2), ("all", 1)])
-def test_a_matrix_that_is_shared_is_stored_once_and_shared_again(tie, matrices, tmp_path):
+def test_a_shared_matrix_is_saved_once_and_shared_again_when_loaded(tie, matrices, tmp_path):
     target_size = None if tie == "all" else TARGET_SIZE
     model = Transformer(
         TransformerConfig.tiny(SOURCE_SIZE, target_size, d_model=6, num_heads=3, d_ff=7, tie_embeddings=tie)
@@ -62,7 +62,7 @@ def test_a_matrix_that_is_shared_is_stored_once_and_shared_again(tie, matrices, 
     assert len({id(table.weight) for table in tables}) == matrices
 
 
-def test_half_precision_halves_the_file_and_is_read_as_float32(tmp_path):
+def test_half_precision_halves_the_file_and_is_loaded_as_float32(tmp_path):
     model = make_transformer(d_model=48)
     save_model(model, tmp_path / "full")
     save_model(model, tmp_path / "half", dtype=torch.float16)
@@ -74,7 +74,7 @@ def test_half_precision_halves_the_file_and_is_read_as_float32(tmp_path):
         assert torch.equal(loaded[name], weight.half().float())
 
 
-def test_weights_that_overflow_are_named_and_nothing_is_written(tmp_path):
+def test_weights_that_overflow_raise_an_error_and_nothing_is_written(tmp_path):
     model = make_transformer()
     model.decoder.layers[1].feed_forward.inner.weight.data[0, 0] = 1e5
     save_model(model, tmp_path)
@@ -85,7 +85,7 @@ def test_weights_that_overflow_are_named_and_nothing_is_written(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_subclass_has_no_name(tmp_path):
+def test_a_subclass_cannot_be_saved(tmp_path):
     class Other(Transformer):
         pass
 
@@ -97,28 +97,31 @@ def test_a_subclass_has_no_name(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda said: said.update(kind="oracle"), "kind must be one of 'transformer', .*, got 'oracle'"),
-        (lambda said: said.pop("kind"), "kind must be one of .*, got None"),
-        (lambda said: said.update(config=3), "config must hold the settings of the model, got int"),
-        (lambda said: said["config"].update(depth=3), "config of a transformer has no settings depth"),
-        (lambda said: said["config"].pop("source_vocabulary_size"), "must have the settings source_vocab"),
-        (lambda said: said["config"].update(num_heads=4), r"d_model \(6\) must be a multiple of num_heads"),
-        (lambda said: said["config"].update(d_ff="wide"), "d_ff must be a whole number of at least 1"),
+        (
+            lambda model: model.update(architecture="oracle"),
+            "architecture must be one of 'transformer', .*, got 'oracle'",
+        ),
+        (lambda model: model.pop("architecture"), "architecture must be one of .*, got None"),
+        (lambda model: model.update(config=3), "config must be an object with the model's settings, got int"),
+        (lambda model: model["config"].update(depth=3), "config of a transformer has no settings depth"),
+        (lambda model: model["config"].pop("source_vocabulary_size"), "must have the settings source_vocab"),
+        (lambda model: model["config"].update(num_heads=4), r"d_model \(6\) must be a multiple of num_heads"),
+        (lambda model: model["config"].update(d_ff="wide"), "d_ff must be a whole number of at least 1"),
     ],
 )
 @pytest.mark.usefixtures("as_a_user")
-def test_a_description_that_does_not_fit_is_named(change, message):
-    said = describe_model(make_transformer())
-    change(said)
+def test_an_invalid_description_is_explained(change, message):
+    description = describe_model(make_transformer())
+    change(description)
     with pytest.raises(ValueError, match=message):
-        build_model(said)
+        build_model(description)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda weights: weights.pop("decoder.final_norm.bias"), r"missing: decoder\.final_norm\.bias"),
-        (lambda weights: weights.update(extra=torch.zeros(2)), "no place for extra"),
+        (lambda weights: weights.update(extra=torch.zeros(2)), "no parameters extra"),
         (
             lambda weights: weights.update({"decoder.final_norm.bias": torch.zeros(5)}),
             r"bias must have shape \(6,\), got \(5,\)",
@@ -129,7 +132,7 @@ def test_a_description_that_does_not_fit_is_named(change, message):
         ),
     ],
 )
-def test_weights_of_another_model_are_named(change, message, tmp_path):
+def test_weights_of_another_model_are_rejected(change, message, tmp_path):
     save_model(make_transformer(norm="pre"), tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
     change(weights)
@@ -140,14 +143,14 @@ def test_weights_of_another_model_are_named(change, message, tmp_path):
 
 @pytest.mark.parametrize("name", ["model.json", "model.safetensors"])
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"PK\x03\x04" * 20])
-def test_a_file_that_is_something_else_is_named(name, content, tmp_path):
+def test_a_file_of_another_format_is_named(name, content, tmp_path):
     save_model(make_transformer(), tmp_path)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=name):
         load_model(tmp_path)
 
 
-def test_a_file_that_is_cut_short_is_named(tmp_path):
+def test_a_truncated_file_is_named(tmp_path):
     save_model(make_transformer(), tmp_path)
     whole = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(whole[:-10])
@@ -155,7 +158,7 @@ def test_a_file_that_is_cut_short_is_named(tmp_path):
         load_model(tmp_path)
 
 
-def test_a_save_that_is_killed_while_files_move_leaves_no_mixture(tmp_path, monkeypatch):
+def test_a_save_killed_while_files_are_moved_leaves_no_mixture(tmp_path, monkeypatch):
     save_model(make_transformer(), tmp_path)
 
     def killed(*_):
@@ -168,7 +171,13 @@ def test_a_save_that_is_killed_while_files_move_leaves_no_mixture(tmp_path, monk
         load_model(tmp_path)
 
 
+def test_a_description_from_before_kind_was_renamed_to_architecture_still_loads(tmp_path):
+    description = describe_model(make_transformer())
+    description["kind"] = description.pop("architecture")
+    assert describe_model(build_model(description)) == describe_model(make_transformer())
+
+
 def test_the_description_is_plain_json(tmp_path):
     save_model(make_transformer(), tmp_path, corpus="Tatoeba", score=51.2)
-    said = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
-    assert {name: said[name] for name in ("corpus", "score")} == {"corpus": "Tatoeba", "score": 51.2}
+    description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    assert {name: description[name] for name in ("corpus", "score")} == {"corpus": "Tatoeba", "score": 51.2}

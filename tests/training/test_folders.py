@@ -23,7 +23,12 @@ def run(tmp_path_factory):
     trainer._finish = lambda: trainer.translator
     trainer._validate = dict
     trainer.run()
-    recipe = {"corpus": "tatoeba-en-fr", "kind": "transformer", "vocabulary_size": 330, "model": MODEL}
+    recipe = {
+        "corpus": "tatoeba-en-fr",
+        "architecture": "transformer",
+        "vocabulary_size": 330,
+        "model": MODEL,
+    }
     (folder / "recipe.json").write_text(json.dumps({"recipe": recipe | {"settings": {}}}), encoding="utf-8")
     return folder
 
@@ -91,7 +96,7 @@ def test_a_run_without_checkpoints_has_nothing_to_average(run, tmp_path):
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no recipe\.json: it is not the folder of a run"):
+    with pytest.raises(FileNotFoundError, match=r"contains no recipe\.json: it is not the folder of a run"):
         average_checkpoints(tmp_path)
 
 

@@ -120,6 +120,7 @@ def test_a_recipe_with_older_names_of_settings_still_loads(whole_run, recipe, tm
     stored = stored_recipe(whole_run[0])
     settings = stored["recipe"]["settings"]
     settings["accumulate"] = settings.pop("accumulation_steps") + 1
+    stored["recipe"]["kind"] = stored["recipe"].pop("architecture")
     (tmp_path / "recipe.json").write_text(json.dumps(stored), encoding="utf-8")
     assert read_recipe(tmp_path).settings == replace(recipe.settings, accumulation_steps=2)
 
@@ -138,10 +139,10 @@ def test_a_run_whose_corpus_is_out_of_reach_claims_no_folder(recipe, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("kind", ["transformer", "fixed_context", "additive_attention"])
-def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, kind):
-    assert Recipe(corpus=corpus_name, kind=kind).model == small_model(kind)
-    assert small_model(kind)["d_model"] == 128
+@pytest.mark.parametrize("architecture", ["transformer", "fixed_context", "additive_attention"])
+def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, architecture):
+    assert Recipe(corpus=corpus_name, architecture=architecture).model == small_model(architecture)
+    assert small_model(architecture)["d_model"] == 128
 
 
 @pytest.mark.usefixtures("as_a_user")
@@ -149,10 +150,13 @@ def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, kind)
     ("wrong", "message"),
     [
         ({"corpus": "tatoeba"}, "corpus must be one of .*'tatoeba-en-fr'.* got 'tatoeba'"),
-        ({"kind": "lstm"}, "kind must be one of 'transformer', .* got 'lstm'"),
+        ({"architecture": "lstm"}, "architecture must be one of 'transformer', .* got 'lstm'"),
         ({"vocabulary_size": 0}, "vocabulary_size must be a whole number of at least 1, got 0"),
         ({"model": {"d_model": 7}}, r"d_model \(7\) must be a multiple of num_heads \(4\)"),
-        ({"kind": "fixed_context", "model": {"num_heads": 2}}, "a fixed_context has no settings num_heads"),
+        (
+            {"architecture": "fixed_context", "model": {"num_heads": 2}},
+            "a fixed_context has no settings num_heads",
+        ),
     ],
 )
 def test_what_does_not_fit_in_a_recipe_is_named_before_anything_begins(corpus_name, wrong, message):

@@ -14,7 +14,7 @@ from glassformer.cli.options import (
     use_machine,
 )
 from glassformer.data.sources import SOURCES
-from glassformer.modules.storage import KINDS
+from glassformer.modules.storage import ARCHITECTURES
 from glassformer.training.checkpoints import list_checkpoints
 from glassformer.training.run import CHECKPOINTS_FOLDER, Recipe, run_recipe, small_model
 from glassformer.training.settings import TrainingSettings
@@ -23,7 +23,7 @@ USAGE = "--folder FOLDER"
 EPILOG = """\
 examples:
   glassformer train --folder runs/first --steps 2000                     a small model, English to French
-  glassformer train --folder runs/lstm --kind additive_attention         what came before, for comparison
+  glassformer train --folder runs/lstm --architecture additive_attention   an LSTM, for comparison
   glassformer train --folder runs/gpu --precision bfloat16 --compile --max-tokens 16384
   glassformer train --folder runs/de --corpus multi30k-en-de --data ~/data --seed 1
   torchrun --nproc-per-node 2 -m glassformer.cli train --folder runs/two   two processes, one model
@@ -57,16 +57,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(chosen: argparse.Namespace) -> None:
     """Train what was asked for."""
     given = vars(chosen)
-    own, all_names = _own_names(chosen.kind), _model_names()
+    own, all_names = _own_names(chosen.architecture), _model_names()
     if foreign := [to_flag(name) for name in all_names if name in given and name not in own]:
         chosen.refuse(
-            f"{', '.join(foreign)}: a model of --kind {chosen.kind} has no such option; "
+            f"{', '.join(foreign)}: a model of --architecture {chosen.architecture} has no such option; "
             f"it has {', '.join(map(to_flag, own))}"
         )
     settings = {field.name for field in dataclasses.fields(TrainingSettings)}
     recipe = Recipe(
         corpus=chosen.corpus,
-        kind=chosen.kind,
+        architecture=chosen.architecture,
         vocabulary_size=given.get("vocabulary_size", Recipe.vocabulary_size),
         model={name: given[name] for name in own if name in given},
         settings=TrainingSettings(**{name: given[name] for name in settings if name in given}),
@@ -87,8 +87,13 @@ def run(chosen: argparse.Namespace) -> None:
 
 
 def _add_model_options(parser: argparse.ArgumentParser, meanings: dict[str, str]) -> None:
-    model = parser.add_argument_group("model", "which options there are depends on the kind")
-    model.add_argument("--kind", choices=tuple(KINDS), default=Recipe.kind, help=meanings["kind"].rstrip("."))
+    model = parser.add_argument_group("model", "which options there are depends on the architecture")
+    model.add_argument(
+        "--architecture",
+        choices=tuple(ARCHITECTURES),
+        default=Recipe.architecture,
+        help=meanings["architecture"].rstrip("."),
+    )
     add_option(
         model,
         "vocabulary_size",
@@ -96,34 +101,38 @@ def _add_model_options(parser: argparse.ArgumentParser, meanings: dict[str, str]
         default=Recipe.vocabulary_size,
         meaning=meanings["vocabulary_size"],
     )
-    for name, kinds in _model_names().items():
-        if len(kinds) == len(KINDS):
-            _add_model_option(model, name, kinds)
-    for title in dict.fromkeys(kinds for kinds in _model_names().values() if len(kinds) < len(KINDS)):
-        group = parser.add_argument_group(f"model of kind {' or '.join(title)} only")
-        for name, kinds in _model_names().items():
-            if kinds == title:
-                _add_model_option(group, name, kinds)
+    names = _model_names()
+    for owners in dict.fromkeys(names.values()):
+        shared = len(owners) == len(ARCHITECTURES)
+        group = model if shared else parser.add_argument_group(f"model: {' or '.join(owners)} only")
+        for name in names:
+            if names[name] == owners:
+                _add_model_option(group, name, owners)
 
 
-def _add_model_option(group: Any, name: str, kinds: tuple[str, ...]) -> None:
-    """Add an option of the model, with what it means to each kind where that differs."""
+def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> None:
+    """Add an option of the model, with what it means to each architecture where that differs."""
     meanings: dict[str, list[str]] = {}
-    for kind in kinds:
-        meanings.setdefault(read_meanings(KINDS[kind].config)[name].rstrip("."), []).append(kind)
+    for architecture in architectures:
+        meaning = read_meanings(ARCHITECTURES[architecture].config)[name].rstrip(".")
+        meanings.setdefault(meaning, []).append(architecture)
     if len(meanings) == 1:
         (meaning,) = meanings
     else:
         meaning = "; ".join(f"{', '.join(those)}: {text}" for text, those in meanings.items())
-    field = next(field for field in dataclasses.fields(KINDS[kinds[0]].config) if field.name == name)
-    add_option(group, name, field.type, default=small_model(kinds[0])[name], meaning=meaning)
+    fields = dataclasses.fields(ARCHITECTURES[architectures[0]].config)
+    field = next(field for field in fields if field.name == name)
+    add_option(group, name, field.type, default=small_model(architectures[0])[name], meaning=meaning)
 
 
 def _model_names() -> dict[str, tuple[str, ...]]:
-    """Give for each option of a model the kinds that have it."""
-    names = dict.fromkeys(name for kind in KINDS for name in _own_names(kind))
-    return {name: tuple(kind for kind in KINDS if name in _own_names(kind)) for name in names}
+    """Give for each option of a model the architectures that have it."""
+    owners: dict[str, tuple[str, ...]] = {}
+    for architecture in ARCHITECTURES:
+        for name in _own_names(architecture):
+            owners[name] = (*owners.get(name, ()), architecture)
+    return owners
 
 
-def _own_names(kind: str) -> tuple[str, ...]:
-    return tuple(small_model(kind))
+def _own_names(architecture: str) -> tuple[str, ...]:
+    return tuple(small_model(architecture))

@@ -1,4 +1,4 @@
-"""A model in two files: what it is (JSON) and what it learned (safetensors)."""
+"""Save and load a model as two files: its description (JSON) and its weights (safetensors)."""
 
 import dataclasses
 import json
@@ -23,80 +23,82 @@ MODEL_FILE, WEIGHTS_FILE = "model.json", "model.safetensors"
 AnyTranslator = Transformer | FixedContextTranslator
 
 
-class Kind(NamedTuple):
-    """A kind of translator, and what says how large one is."""
+class Architecture(NamedTuple):
+    """Model class and configuration class of an architecture."""
 
     model: type[Transformer] | type[FixedContextTranslator]
     config: type[TransformerConfig] | type[RecurrentConfig]
 
 
-KINDS = {
-    "transformer": Kind(Transformer, TransformerConfig),
-    "fixed_context": Kind(FixedContextTranslator, RecurrentConfig),
-    "additive_attention": Kind(AdditiveAttentionTranslator, RecurrentConfig),
+ARCHITECTURES = {
+    "transformer": Architecture(Transformer, TransformerConfig),
+    "fixed_context": Architecture(FixedContextTranslator, RecurrentConfig),
+    "additive_attention": Architecture(AdditiveAttentionTranslator, RecurrentConfig),
 }
 
 
 def describe_model(model: AnyTranslator) -> dict[str, Any]:
-    """Say what a model is, in words and numbers that `build_model` makes another one from.
+    """Return the architecture and configuration of a model, from which `build_model` makes another one.
 
     Raises:
-        ValueError: it is of a kind that has no name, such as a subclass of one that has.
+        ValueError: ``model`` is of no class in `ARCHITECTURES`; a subclass does not count.
     """
-    for name, kind in KINDS.items():
-        if type(model) is kind.model:
-            return {"kind": name, "config": dataclasses.asdict(model.config)}
-    known = ", ".join(kind.model.__name__ for kind in KINDS.values())
+    for name, architecture in ARCHITECTURES.items():
+        if type(model) is architecture.model:
+            return {"architecture": name, "config": dataclasses.asdict(model.config)}
+    known = ", ".join(architecture.model.__name__ for architecture in ARCHITECTURES.values())
     raise ValueError(f"model must be one of {known}, got {type(model).__name__}")
 
 
 def build_model(description: dict[str, Any]) -> AnyTranslator:
-    """Make a model with fresh weights from what `describe_model` says.
+    """Build a model with newly initialised parameters from the description by `describe_model`.
 
     Raises:
-        ValueError: the kind is not known, or a setting is missing, not known, or does not fit.
+        ValueError: the architecture is unknown, or a setting is missing, unknown or invalid.
     """
-    kind_name, settings = description.get("kind"), description.get("config")
+    name = description.get("architecture", description.get("kind"))  # "kind": its name in older files
+    settings = description.get("config")
     if not isinstance(settings, dict):
-        raise ValueError(f"config must hold the settings of the model, got {type(settings).__name__}")
-    config: Any = make_config(kind_name, settings)
-    return KINDS[str(kind_name)].model(config)
+        raise ValueError(f"config must be an object with the model's settings, got {type(settings).__name__}")
+    config: Any = make_config(name, settings)
+    return ARCHITECTURES[str(name)].model(config)
 
 
-def make_config(kind_name: Any, settings: dict[str, Any]) -> TransformerConfig | RecurrentConfig:
-    """Make the configuration of a kind of model from settings by name.
+def make_config(name: Any, settings: dict[str, Any]) -> TransformerConfig | RecurrentConfig:
+    """Make the configuration of an architecture from settings by name.
 
     Raises:
-        ValueError: the kind is not known, or a setting is missing, not known, or does not fit.
+        ValueError: the architecture is unknown, or a setting is missing, unknown or invalid.
     """
-    if kind_name not in tuple(KINDS):  # which a list, too, may be looked for in
-        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind_name!r}")
-    kind = KINDS[kind_name]
-    fields = dataclasses.fields(kind.config)
-    needed = {field.name for field in fields if field.default is dataclasses.MISSING}
+    if name not in tuple(ARCHITECTURES):  # a tuple, because a damaged file may hold what cannot be hashed
+        known = ", ".join(map(repr, ARCHITECTURES))
+        raise ValueError(f"architecture must be one of {known}, got {name!r}")
+    config = ARCHITECTURES[name].config
+    fields = dataclasses.fields(config)
+    required = {field.name for field in fields if field.default is dataclasses.MISSING}
     if unknown := sorted(settings.keys() - {field.name for field in fields}):
-        raise ValueError(f"config of a {kind_name} has no settings {', '.join(unknown)}")
-    if missing := sorted(needed - settings.keys()):
-        raise ValueError(f"config of a {kind_name} must have the settings {', '.join(missing)}")
+        raise ValueError(f"config of a {name} has no settings {', '.join(unknown)}")
+    if missing := sorted(required - settings.keys()):
+        raise ValueError(f"config of a {name} must have the settings {', '.join(missing)}")
     try:
-        return kind.config(**settings)
+        return config(**settings)
     except TypeError as error:  # such as a size written as a string
-        raise ValueError(f"config of a {kind_name} does not fit: {error}") from error
+        raise ValueError(f"config of a {name} is invalid: {error}") from error
 
 
 def save_model(
     model: AnyTranslator, folder: Path | str, *, dtype: torch.dtype = torch.float32, **notes: Any
 ) -> None:
-    """Write a model into a folder, beside what else stands there. Tied weights are stored once.
+    """Save a model to a folder, leaving its other files alone. Tied weights are stored once.
 
     Args:
-        model: what is stored.
-        folder: where `MODEL_FILE` and `WEIGHTS_FILE` are to stand; made if it is not there.
-        dtype: the numbers in the file; float16 halves it.
-        **notes: what else is written beside kind and config, and left alone by `load_model`.
+        model: model to save.
+        folder: folder for `MODEL_FILE` and `WEIGHTS_FILE`; created if missing.
+        dtype: type of the stored weights; float16 halves the file.
+        **notes: further entries of `MODEL_FILE`, which `load_model` ignores.
 
     Raises:
-        ValueError: the model is of a kind without a name, or its weights are not finite in ``dtype``.
+        ValueError: the model's class is not in `ARCHITECTURES`, or its weights are not finite in ``dtype``.
         OSError: the files cannot be written.
     """
     description = describe_model(model) | notes
@@ -116,20 +118,20 @@ def save_model(
 
 
 def load_model(folder: Path | str) -> AnyTranslator:
-    """Read a model from a folder that `save_model` wrote: in float32, on the CPU, in evaluation mode.
+    """Load a model that `save_model` saved: in float32, on the CPU, in evaluation mode.
 
     Raises:
-        FileNotFoundError: a file is not there.
-        ValueError: a file is not what it should be, or the two do not belong together.
+        FileNotFoundError: a file is missing.
+        ValueError: a file is damaged, or the two do not belong together.
     """
     folder = Path(folder)
     for name in (MODEL_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no {name}: it is not the folder of a model")
+            raise FileNotFoundError(f"{folder} contains no {name}: it is not the folder of a model")
     try:
         description = json.loads((folder / MODEL_FILE).read_text(encoding="utf-8"))
         if not isinstance(description, dict):
-            raise ValueError(f"expected kind and config, got a {type(description).__name__}")
+            raise ValueError(f"expected architecture and config, got a {type(description).__name__}")
         model = build_model(description)
     except ValueError as error:
         raise ValueError(f"{folder / MODEL_FILE}: {error}") from error
@@ -143,12 +145,12 @@ def load_model(folder: Path | str) -> AnyTranslator:
 
 @torch.no_grad()
 def _fill(model: AnyTranslator, weights: dict[str, Tensor]) -> None:
-    """Put stored weights in their places; every place gets its own, and nothing is left over."""
+    """Copy stored weights into a model; names and shapes must match exactly."""
     parameters = dict(model.named_parameters())
     if missing := sorted(parameters.keys() - weights.keys()):
         raise ValueError(f"weights are missing: {', '.join(missing[:5])}")
     if unknown := sorted(weights.keys() - parameters.keys()):
-        raise ValueError(f"the model has no place for {', '.join(unknown[:5])}")
+        raise ValueError(f"the model has no parameters {', '.join(unknown[:5])}")
     for name, parameter in parameters.items():
         if weights[name].shape != parameter.shape:
             wanted, got = tuple(parameter.shape), tuple(weights[name].shape)

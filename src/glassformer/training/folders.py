@@ -21,7 +21,7 @@ from glassformer.training.run import (
 from glassformer.translator import TOKENIZER_FILE, Translator, locate_translator
 from glassformer.validation import require_whole
 
-_NO_NOTES = ("kind", "config", "folder", "dtype")
+_NO_NOTES = ("architecture", "kind", "config", "folder", "dtype")
 
 
 def find_translator(folder: Path | str) -> Path:
@@ -42,7 +42,7 @@ def find_translator(folder: Path | str) -> Path:
 
 
 def read_notes(folder: Path) -> dict[str, Any]:
-    """Read what the description of a translator says beside kind and sizes, such as where it comes from.
+    """Read the notes in the description of a translator, such as the corpus it was trained on.
 
     Args:
         folder: one that `Translator.save` wrote.

@@ -15,7 +15,7 @@ from glassformer.data.sources import SOURCES
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.files import atomic_write
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
-from glassformer.modules.storage import KINDS, AnyTranslator, build_model, make_config
+from glassformer.modules.storage import ARCHITECTURES, AnyTranslator, build_model, make_config
 from glassformer.training.checkpoints import list_checkpoints
 from glassformer.training.evaluation import evaluate, name_device, summarize, write_record
 from glassformer.training.parallel import join_workers
@@ -27,23 +27,23 @@ from glassformer.validation import require_choice, require_whole
 RECIPE_FILE, RESULT_FILE = "recipe.json", "results.json"
 CHECKPOINTS_FOLDER, TRANSLATOR_FOLDER = "checkpoints", "translator"
 _SEARCH: dict[str, Any] = {"beam_size": 4, "length_penalty": "paper", "alpha": 0.6}
-_RENAMED = {"accumulate": "accumulation_steps"}  # settings by their names in older recipes
+_RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # names in older recipes
 _FROM_THE_VOCABULARY = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
 
 
-def small_model(kind: str) -> dict[str, Any]:
+def small_model(architecture: str) -> dict[str, Any]:
     """Give the settings of a small model, but for those that its vocabulary decides.
 
     A transformer is `TransformerConfig.tiny` with its norms before each sublayer, which trains without care.
     The others have one LSTM of the same width on either side.
 
     Args:
-        kind: as in `Recipe`.
+        architecture: as in `Recipe`.
     """
-    require_choice(tuple(KINDS), kind=kind)
+    require_choice(tuple(ARCHITECTURES), architecture=architecture)
     config = (
         TransformerConfig.tiny(1, norm="pre")
-        if kind == "transformer"
+        if architecture == "transformer"
         else RecurrentConfig(
             source_vocabulary_size=1, target_vocabulary_size=1, tie_embeddings="all", dropout=0.1
         )
@@ -58,36 +58,37 @@ class Recipe:
 
     Attributes:
         corpus: what to learn from, by its name in `data.corpora.load_corpus`.
-        kind: what translates: "transformer", or for comparison the LSTMs before it, "fixed_context" without
-            and "additive_attention" with attention.
+        architecture: "transformer", or for comparison one of the LSTMs before it: "fixed_context" without
+            attention, "additive_attention" with it.
         vocabulary_size: how many tokens there are at most, which both languages share.
         model: the sizes and choices of the model by their names in its configuration, without the
             vocabulary; those that are not named are `small_model`'s.
         settings: how to train.
 
     Raises:
-        ValueError: the corpus or the kind is not known, or a setting of the model does not fit.
+        ValueError: the corpus or the architecture is not known, or a setting of the model does not fit.
     """
 
     corpus: str
-    kind: str = "transformer"
+    architecture: str = "transformer"
     vocabulary_size: int = 8000
     model: dict[str, Any] = field(default_factory=dict)
     settings: TrainingSettings = field(default_factory=TrainingSettings)
 
     def __post_init__(self) -> None:
         require_choice(tuple(SOURCES), corpus=self.corpus)
-        require_choice(tuple(KINDS), kind=self.kind)
+        require_choice(tuple(ARCHITECTURES), architecture=self.architecture)
         require_whole(vocabulary_size=self.vocabulary_size)
-        object.__setattr__(self, "model", small_model(self.kind) | self.model)
-        make_config(self.kind, self._model_settings(self.vocabulary_size))
+        object.__setattr__(self, "model", small_model(self.architecture) | self.model)
+        make_config(self.architecture, self._model_settings(self.vocabulary_size))
 
     def make_model(self, tokenizer: Tokenizer) -> AnyTranslator:
         """Make the model for a tokenizer, which may have found less tokens than asked for.
 
         Its weights are fresh, drawn from torch's generator.
         """
-        return build_model({"kind": self.kind, "config": self._model_settings(tokenizer.vocabulary_size)})
+        config = self._model_settings(tokenizer.vocabulary_size)
+        return build_model({"architecture": self.architecture, "config": config})
 
     def _model_settings(self, size: int) -> dict[str, Any]:
         return self.model | {"source_vocabulary_size": size, "target_vocabulary_size": size}
@@ -159,11 +160,14 @@ def read_recipe(folder: Path) -> Recipe:
     """
     path = folder / RECIPE_FILE
     if not path.is_file():
-        raise FileNotFoundError(f"{folder} holds no {RECIPE_FILE}: it is not the folder of a run")
+        raise FileNotFoundError(f"{folder} contains no {RECIPE_FILE}: it is not the folder of a run")
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))["recipe"]
-        settings = {_RENAMED.get(name, name): value for name, value in stored["settings"].items()}
-        return Recipe(**(stored | {"settings": TrainingSettings(**settings)}))
+        recipe, settings = (
+            {_RENAMED.get(name, name): value for name, value in names.items()}
+            for names in (stored, stored["settings"])
+        )
+        return Recipe(**(recipe | {"settings": TrainingSettings(**settings)}))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path} is damaged, or was written by another version: {error}") from error
 
@@ -218,7 +222,7 @@ def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[
     )
     size = sum(parameter.numel() for parameter in trainer.model.parameters())
     tokens = trainer.translator.tokenizer.vocabulary_size
-    yield f"model: {recipe.kind}, {size:,} parameters, {tokens:,} tokens"
+    yield f"model: {recipe.architecture}, {size:,} parameters, {tokens:,} tokens"
     yield f"device: {name_device(trainer.translator)}"
     there = list_checkpoints(trainer.checkpoints)
     begins = f"goes on after {there[-1].name}" if there else "begins"

@@ -83,9 +83,10 @@ BAD_MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", BAD_MODELS)
-def test_another_kind_of_model_is_refused_in_words(engine, kind):
-    assert BAD_MODELS[kind] in load_with(engine, "model", json.dumps(DESCRIPTION | {"kind": kind}))
+@pytest.mark.parametrize("architecture", BAD_MODELS)
+def test_another_architecture_is_refused_in_words(engine, architecture):
+    description = json.dumps(DESCRIPTION | {"architecture": architecture})
+    assert BAD_MODELS[architecture] in load_with(engine, "model", description)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,9 @@ def test_a_setting_that_does_not_fit_is_named(engine, settings, words):
     assert words in load_with(engine, "model", json.dumps(description))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"kind": "transformer"}', "<!doctype html>"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"architecture": "transformer"}', "<!doctype html>"]
+)
 def test_a_description_that_is_none_is_refused_in_words(engine, text):
     assert load_with(engine, "model", text).startswith("model.json ")
 

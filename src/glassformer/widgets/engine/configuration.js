@@ -26,11 +26,13 @@
     } catch (error) {
       throw wrong(`must describe a model, but is damaged: ${error.message}`);
     }
-    const { kind, config } = description ?? {};
-    if (RECURRENT.includes(kind)) {
-      throw wrong(`describes a recurrent model (${kind}): only a Transformer runs here`);
+    const { architecture, config } = description ?? {};
+    if (RECURRENT.includes(architecture)) {
+      throw wrong(`describes a recurrent model (${architecture}): only a Transformer runs here`);
     }
-    if (kind !== "transformer") throw wrong(`must describe a transformer, got ${JSON.stringify(kind)}`);
+    if (architecture !== "transformer") {
+      throw wrong(`must describe a transformer, got ${JSON.stringify(architecture)}`);
+    }
     checkSettings(config);
     return config;
   }
