@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from glassformer import widgets
-from glassformer.widgets.live import copy_scripts, files_of
+from glassformer.widgets import copy_scripts, files_of
 
 FIGURE = re.compile(r'<glass-figure name="(\w+)"')
 PRETRAINED = Path(widgets.__file__).parents[1] / "pretrained"

@@ -20,8 +20,7 @@ import torch.nn.functional as F
 from record import write_result
 from torch import Tensor
 
-from glassformer.modules.attention import fused_attention, scaled_dot_product_attention
-from glassformer.modules.masks import causal_mask
+from glassformer.modules import causal_mask, fused_attention, scaled_dot_product_attention
 
 MODES = ("forward", "training")
 MOST_WORDS = 8192  # in a turn a path is run until it has seen so many words; the fastest run counts

@@ -17,8 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from record import write_result
 
 from glassformer.translator import locate_translator
-from glassformer.widgets.figures.translate import EXAMPLES
-from glassformer.widgets.live import SCRIPTS, files_of
+from glassformer.widgets import EXAMPLES, SCRIPTS, files_of
 
 SPEEDS = {"1x": 1, "6x": 6}
 FILES = {"model": "model.json", "weights": "model.safetensors", "tokenizer": "tokenizer.json"}

@@ -14,9 +14,9 @@ import torch
 from record import write_result
 from torch import Tensor
 
-from glassformer.data.vocabulary import END_ID, START_ID
-from glassformer.decoding.greedy import greedy_decode
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.data import END_ID, START_ID
+from glassformer.decoding import greedy_decode
+from glassformer.modules import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
 
 SIZES = {"d_model": 192, "num_heads": 6, "d_ff": 512, "num_encoder_layers": 3, "num_decoder_layers": 3}

@@ -10,9 +10,16 @@ from ctranslate2.specs.transformer_spec import TransformerSpec
 from peers import END, PAD, START
 from torch import nn
 
-from glassformer.modules.attention import MultiHeadAttention
-from glassformer.modules.layers import DecoderLayer, EncoderLayer, FeedForward
-from glassformer.modules.transformer import Decoder, Embedding, Encoder, Transformer
+from glassformer.modules import (
+    Decoder,
+    DecoderLayer,
+    Embedding,
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    MultiHeadAttention,
+    Transformer,
+)
 
 
 def load(model: Transformer, folder: Path, compute_type: str) -> ctranslate2.Translator:

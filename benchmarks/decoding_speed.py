@@ -21,8 +21,7 @@ from table import print_table
 from torch import Tensor
 from turns import Measured, Rival, take_turns
 
-from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding import beam_search, greedy_decode
 from glassformer.runtime import speed_up_cpu
 
 Ids = list[list[int]]

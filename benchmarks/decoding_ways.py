@@ -21,14 +21,11 @@ from record import fingerprint, write_result
 from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
-from glassformer.data.corpora import Sentences, load_corpus
-from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
-from glassformer.decoding.beam import Hypothesis, beam_search
-from glassformer.decoding.greedy import greedy_decode
-from glassformer.decoding.sampling import sample
+from glassformer.data import END_ID, PAD_ID, START_ID, Sentences, load_corpus
+from glassformer.decoding import Hypothesis, beam_search, greedy_decode, sample
 from glassformer.metrics import bleu, chrf
 from glassformer.runtime import pick_device
-from glassformer.training.loss import shift_targets
+from glassformer.training import shift_targets
 from glassformer.translator import Translator
 
 MARKS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID}

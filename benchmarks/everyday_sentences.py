@@ -12,8 +12,7 @@ from typing import Any
 import torch
 from record import fingerprint, write_result
 
-from glassformer.data.corpora import load_corpus, sentence_key
-from glassformer.data.downloads import DataFileError
+from glassformer.data import DataFileError, load_corpus, sentence_key
 from glassformer.runtime import pick_device
 from glassformer.translator import Translator
 

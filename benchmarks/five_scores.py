@@ -13,11 +13,10 @@ from typing import Any
 import torch
 from record import fingerprint, write_result
 
-from glassformer.data.corpora import load_corpus
-from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
+from glassformer.data import END_ID, PAD_ID, START_ID, load_corpus
 from glassformer.metrics import bleu, moses_bleu, sentence_bleu_mean
 from glassformer.runtime import pick_device
-from glassformer.training.loss import shift_targets
+from glassformer.training import shift_targets
 from glassformer.translator import Translator
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from record import fingerprint, write_result
 
-from glassformer.data.corpora import load_corpus
+from glassformer.data import load_corpus
 from glassformer.inspection import ablate_heads, find_attentions
 from glassformer.metrics import bleu
 from glassformer.runtime import pick_device

@@ -18,8 +18,7 @@ from table import print_table
 from torch import Tensor
 from turns import Rival, take_turns
 
-from glassformer.modules.chunked import chunked_attention
-from glassformer.modules.masks import causal_mask
+from glassformer.modules import causal_mask, chunked_attention
 from glassformer.runtime import speed_up_cpu
 
 LENGTH = 8192

@@ -17,20 +17,20 @@ from museum_setting import CORPUS, KEPT, LESSON, RUN, SIZES
 from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
-from glassformer.data.corpora import Corpus, Sentences
-from glassformer.data.tokenizer import Tokenizer
-from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
-from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.data import END_ID, PAD_ID, START_ID, Corpus, Sentences, Tokenizer, Vocabulary
+from glassformer.decoding import beam_search, greedy_decode
 from glassformer.inspection import record_attention
-from glassformer.modules.attention import AttentionHeads
-from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.tasks.grammar import Example, join_words, make_corpus
-from glassformer.training.log import read_log
-from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import cross_entropy, shift_targets
-from glassformer.training.settings import TrainingSettings
-from glassformer.training.trainer import Trainer
+from glassformer.modules import AttentionHeads, Transformer, TransformerConfig
+from glassformer.tasks import Example, join_words, make_corpus
+from glassformer.training import (
+    Trainer,
+    TrainingSettings,
+    cross_entropy,
+    draw_batches,
+    read_log,
+    shift_targets,
+    train,
+)
 from glassformer.translator import Translator
 
 MAX_LENGTH, LAST = 20, 20  # tokens a translation may have, and the steps whose losses are averaged

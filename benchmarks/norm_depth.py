@@ -15,9 +15,9 @@ import torch
 from record import write_result
 from torch import Tensor, nn
 
-from glassformer.modules.layers import EncoderLayer
+from glassformer.modules import EncoderLayer
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks.lookup import LookupTask
+from glassformer.tasks import LookupTask
 
 TASK = LookupTask(num_pairs=4, num_symbols=8, num_values=4)
 D_MODEL, NUM_HEADS, D_FF, BATCH_SIZE = 32, 4, 128, 32

@@ -12,10 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from glassformer.modules.configuration import TransformerConfig
-from glassformer.modules.masks import causal_mask
-from glassformer.modules.positions import SinusoidalPositions
-from glassformer.modules.transformer import Transformer
+from glassformer.modules import SinusoidalPositions, Transformer, TransformerConfig, causal_mask
 
 PAD, START, END = 0, 1, 2
 VOCABULARY_SIZE = 10_000

@@ -13,11 +13,11 @@ import torch
 from record import write_result
 from torch import Tensor, nn
 
-from glassformer.data.vocabulary import START_ID
+from glassformer.data import START_ID
 from glassformer.inspection import input_gradients, occlusion, record_attention
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.modules import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
-from glassformer.tasks.planted import CapitalTask
+from glassformer.tasks import CapitalTask
 
 LENGTH, NUM_LETTERS, BATCH_SIZE, LEARNING_RATE, TEST_SIZE = 10, 6, 64, 0.003, 1000
 WAYS: dict[str, dict[str, Any]] = {

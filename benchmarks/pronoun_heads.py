@@ -19,16 +19,14 @@ from numpy import ndarray as Array
 from record import write_result
 from torch import Tensor
 
-from glassformer.data.vocabulary import Vocabulary
-from glassformer.decoding.greedy import translate
+from glassformer.data import Vocabulary
+from glassformer.decoding import translate
 from glassformer.inspection import ablate_heads, find_attentions, record_attention
 from glassformer.metrics import exact_match
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.modules import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
-from glassformer.tasks.grammar import Example, make_corpus
-from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES
-from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import shift_targets
+from glassformer.tasks import ADJECTIVES, ANIMALS, PLACES, Example, make_corpus
+from glassformer.training import draw_batches, shift_targets, train
 
 CORPUS = {"train_size": 20_000, "test_size": 400}
 SIZES = {"d_model": 64, "num_heads": 4, "d_ff": 128, "num_encoder_layers": 2, "num_decoder_layers": 2}

@@ -14,9 +14,9 @@ import torch
 from record import write_result
 from torch import nn
 
-from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules import MultiHeadAttention
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
+from glassformer.tasks import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
 
 WIDTH, NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES = 32, 6, 8, 8
 BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 128, 4000, 0.02

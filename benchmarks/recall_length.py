@@ -15,9 +15,9 @@ import torch
 from record import write_result
 from torch import nn
 
-from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
+from glassformer.modules import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy
+from glassformer.tasks import RecallBatch, RecallTask, recall_accuracy
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 32, 64, 1000, 0.005
 MODELS = {"fixed vector": FixedContextTranslator, "with attention": AdditiveAttentionTranslator}

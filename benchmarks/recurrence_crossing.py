@@ -13,7 +13,7 @@ import torch
 from record import write_result
 from torch import Tensor, nn
 
-from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules import MultiHeadAttention
 from glassformer.runtime import pick_device
 
 

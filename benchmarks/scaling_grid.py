@@ -15,7 +15,7 @@ from record import write_result
 from torch import nn
 
 from glassformer.runtime import pick_device
-from glassformer.tasks.lookup import AttentionLookup, LookupTask
+from glassformer.tasks import AttentionLookup, LookupTask
 
 TASK = LookupTask(num_pairs=16, num_symbols=32, num_values=16)
 BATCH_SIZE, TEST_SIZE = 64, 1000

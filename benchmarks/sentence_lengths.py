@@ -6,8 +6,7 @@ from collections import Counter
 import torch
 from record import write_result
 
-from glassformer.data.corpora import load_corpus
-from glassformer.data.tokenizer import Tokenizer
+from glassformer.data import Tokenizer, load_corpus
 
 
 def main() -> None:

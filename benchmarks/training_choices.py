@@ -18,17 +18,12 @@ import numpy as np
 import torch
 from record import kept, write_result
 
-from glassformer.data.batching import TokenBatches
-from glassformer.data.corpora import Corpus, Sentences
-from glassformer.data.tokenizer import Tokenizer
+from glassformer.data import Corpus, Sentences, TokenBatches, Tokenizer
 from glassformer.metrics import bleu
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.modules import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
-from glassformer.tasks.grammar import join_words, make_corpus
-from glassformer.training.checkpoints import average_weights, list_checkpoints
-from glassformer.training.loss import chunked_loss
-from glassformer.training.settings import TrainingSettings
-from glassformer.training.trainer import Trainer
+from glassformer.tasks import join_words, make_corpus
+from glassformer.training import Trainer, TrainingSettings, average_weights, chunked_loss, list_checkpoints
 from glassformer.translator import Translator
 
 SIZES = {"d_model": 32, "num_heads": 4, "d_ff": 64, "num_encoder_layers": 1, "num_decoder_layers": 1}

@@ -17,14 +17,16 @@ import torch
 from numpy import ndarray as Array
 from record import write_result
 
-from glassformer.data.corpora import Sentences, load_corpus, sentence_key
-from glassformer.data.vocabulary import END_ID, START_ID
+from glassformer.data import END_ID, START_ID, Sentences, load_corpus, sentence_key
 from glassformer.inspection import record_attention
 from glassformer.metrics import bleu
-from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.folders import average_checkpoints
-from glassformer.training.log import read_log
-from glassformer.training.run import CHECKPOINTS_FOLDER, read_recipe
+from glassformer.training import (
+    CHECKPOINTS_FOLDER,
+    average_checkpoints,
+    list_checkpoints,
+    read_log,
+    read_recipe,
+)
 from glassformer.translator import Translator
 
 REFERENCES = {

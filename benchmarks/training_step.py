@@ -20,7 +20,7 @@ from torch import Tensor
 from turns import Measured, Rival, take_turns
 
 from glassformer.runtime import speed_up_cpu
-from glassformer.training.loss import chunked_loss
+from glassformer.training import chunked_loss
 
 SMOOTHING = 0.1
 OURS, THEIRS = "glassformer", "torch.nn.Transformer"

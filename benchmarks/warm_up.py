@@ -16,13 +16,11 @@ import torch
 from record import kept, write_result
 from torch import Tensor
 
-from glassformer.data.vocabulary import Vocabulary
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.data import Vocabulary
+from glassformer.modules import Transformer, TransformerConfig
 from glassformer.runtime import pick_device
-from glassformer.tasks.grammar import make_corpus
-from glassformer.training.loop import draw_batches
-from glassformer.training.loss import teacher_forced_loss
-from glassformer.training.schedule import learning_rate_at
+from glassformer.tasks import make_corpus
+from glassformer.training import draw_batches, learning_rate_at, teacher_forced_loss
 
 D_MODEL, NUM_HEADS, D_FF, NUM_LAYERS, BATCH_SIZE = 32, 4, 64, 4, 32
 Ids = tuple[Tensor, Tensor]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from record import write_result
 
-from glassformer.data.corpora import load_corpus
+from glassformer.data import load_corpus
 
 SENSES = {
     "bank": {"money": r"banqu\w*|bancaires?", "river": r"rives?|rivages?|berges?|bords?"},

@@ -1,7 +1,7 @@
 """Corpora, tokenizers and batches: from downloaded sentences to arrays of token ids."""
 
 from glassformer.data.batching import Batch, TokenBatches, shard
-from glassformer.data.corpora import Corpus, Sentences, load_corpus
+from glassformer.data.corpora import Corpus, Sentences, load_corpus, sentence_key
 from glassformer.data.downloads import DataFileError, PinnedFile, read_pinned
 from glassformer.data.sources import SOURCES, Source
 from glassformer.data.tokenizer import Tokenizer
@@ -24,5 +24,6 @@ __all__ = [
     "Vocabulary",
     "load_corpus",
     "read_pinned",
+    "sentence_key",
     "shard",
 ]

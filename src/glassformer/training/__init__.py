@@ -24,6 +24,7 @@ from glassformer.training.loss import (
 )
 from glassformer.training.parallel import Workers, join_workers
 from glassformer.training.run import (
+    CHECKPOINTS_FOLDER,
     Recipe,
     read_recipe,
     run_recipe,
@@ -34,6 +35,7 @@ from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import DivergenceError, Trainer
 
 __all__ = [
+    "CHECKPOINTS_FOLDER",
     "DivergenceError",
     "Progress",
     "Recipe",

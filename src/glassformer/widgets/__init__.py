@@ -8,15 +8,26 @@ from glassformer.widgets.figures.heads import live_heads
 from glassformer.widgets.figures.hero import live_hero
 from glassformer.widgets.figures.lookup import live_lookup
 from glassformer.widgets.figures.positions import live_positions
-from glassformer.widgets.figures.quiz import live_quiz
+from glassformer.widgets.figures.quiz import live_quiz, number_in_words
 from glassformer.widgets.figures.recurrence import live_recurrence
 from glassformer.widgets.figures.scaling import live_scaling
 from glassformer.widgets.figures.softmax import live_softmax
 from glassformer.widgets.figures.training import live_training
 from glassformer.widgets.figures.transformer import live_transformer
-from glassformer.widgets.figures.translate import live_translate
+from glassformer.widgets.figures.translate import EXAMPLES, live_translate
+from glassformer.widgets.live import SCRIPTS, copy_scripts, files_of
+from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
 
 __all__ = [
+    "EXAMPLES",
+    "SCRIPTS",
+    "Number",
+    "OneOf",
+    "Option",
+    "Question",
+    "SeveralOf",
+    "copy_scripts",
+    "files_of",
     "live_beam",
     "live_block",
     "live_formula",
@@ -32,4 +43,5 @@ __all__ = [
     "live_training",
     "live_transformer",
     "live_translate",
+    "number_in_words",
 ]

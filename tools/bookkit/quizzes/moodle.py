@@ -8,8 +8,7 @@ from lxml.builder import E
 from lxml.etree import _Element as Element
 
 from bookkit.quizzes.code_spans import split_code
-from glassformer.widgets.figures.quiz import number_in_words
-from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
+from glassformer.widgets import Number, OneOf, Option, Question, SeveralOf, number_in_words
 
 
 def write_moodle(path: Path, slug: str, questions: Sequence[Question]) -> None:

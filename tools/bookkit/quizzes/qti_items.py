@@ -12,8 +12,7 @@ from lxml.etree import QName
 from lxml.etree import _Element as Element
 
 from bookkit.quizzes.code_spans import split_code
-from glassformer.widgets.figures.quiz import number_in_words
-from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
+from glassformer.widgets import Number, OneOf, Option, Question, SeveralOf, number_in_words
 
 QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"

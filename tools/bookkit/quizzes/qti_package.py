@@ -9,7 +9,7 @@ from lxml.builder import ElementMaker
 from lxml.etree import _Element as Element
 
 from bookkit.quizzes.qti_items import SCHEMA, Q, write_item
-from glassformer.widgets.questions import Question
+from glassformer.widgets import Question
 
 IMSCP = "http://www.imsglobal.org/xsd/imscp_v1p1"
 M = ElementMaker(namespace=IMSCP, nsmap={None: IMSCP})

@@ -31,7 +31,7 @@ from bookkit.slides.scripts import (
     read_slides,
     slug_of,
 )
-from glassformer.widgets.live import copy_scripts, files_of
+from glassformer.widgets import copy_scripts, files_of
 
 _FIGURE = re.compile(r'<glass-figure name="(\w+)"')
 

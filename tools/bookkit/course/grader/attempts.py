@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.serialization import safe_globals
 
-from glassformer.checking.sandbox import is_template
+from glassformer.checking import is_template
 
 from .isolation import Limits, StoppedError, run_apart
 from .statements import read_statements
