@@ -1,7 +1,9 @@
 import os
+from contextlib import nullcontext
 
 import jaxtyping
 import pytest
+import rehearsal_device
 import torch
 from hypothesis import settings
 
@@ -12,16 +14,22 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
-DEVICES = ["cpu", "cuda", "mps"]
+DEVICES = ["cpu", "rehearsal", "cuda", "mps"]
 
 
 @pytest.fixture(params=DEVICES)
 def device(request):
-    """Every device in turn; those that this machine lacks are skipped."""
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not there[request.param]:
+    """Every device in turn; the test is skipped for those that this machine lacks."""
+    present = {
+        "cpu": True,
+        "rehearsal": rehearsal_device.IS_SUPPORTED,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if not present[request.param]:
         pytest.skip(f"no {request.param} on this machine")
-    return torch.device(request.param)
+    with rehearsal_device.rehearsal() if request.param == "rehearsal" else nullcontext():
+        yield torch.device(request.param)
 
 
 @pytest.fixture

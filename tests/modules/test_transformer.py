@@ -92,7 +92,7 @@ def test_the_device_and_every_parameter_take_part(norm, positions, device, ids):
 def test_half_precision_is_near_full_precision(norm, dtype, device, ids):
     model = make_model(norm=norm).to(device)
     ids = [one.to(device) for one in ids]
-    full = model(*ids)
+    full = model(*ids).detach()
     half = model.to(dtype)(*ids)
     assert half.dtype == dtype
     assert_close(half.float(), full, atol=0.1, rtol=0)
