@@ -23,11 +23,11 @@ SIZES = {"d_model": 192, "num_heads": 6, "d_ff": 512, "num_encoder_layers": 3, "
 VOCABULARY = 6000
 
 
-def write(model: Transformer, source_ids: Tensor, length: int, *, cached: bool) -> tuple[float, Tensor]:
+def write(model: Transformer, source_ids: Tensor, length: int, *, use_cache: bool) -> tuple[float, Tensor]:
     """Write so many tokens for each sentence: the seconds of this process, and the tokens."""
     start = time.process_time()
     marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (END_ID,)}  # it never ends early
-    ids = greedy_decode(model, source_ids, **marks, max_length=length, cached=cached)
+    ids = greedy_decode(model, source_ids, **marks, max_length=length, use_cache=use_cache)
     if ids.is_cuda:
         torch.cuda.synchronize()
     return time.process_time() - start, ids
@@ -38,9 +38,9 @@ def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> 
     seconds: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(turns):
         written = {}
-        for cached in (True, False):
-            taken, written[cached] = write(model, source_ids, length, cached=cached)
-            seconds[cached].append(taken)
+        for use_cache in (True, False):
+            taken, written[use_cache] = write(model, source_ids, length, use_cache=use_cache)
+            seconds[use_cache].append(taken)
         if not torch.equal(written[True], written[False]):
             raise RuntimeError("with and without a cache, other tokens were written")
     ratio = np.median(np.divide(seconds[False], seconds[True]))
@@ -73,7 +73,7 @@ def main() -> None:
     measured = []
     for length in options.lengths:
         source_ids = torch.randint(3, VOCABULARY, (options.sentences, length), generator=generator).to(device)
-        write(model, source_ids, 2, cached=True)
+        write(model, source_ids, 2, use_cache=True)
         measured.append(measure(model, source_ids, length, options.turns))
     settings = vars(options) | SIZES | {"vocabulary_size": VOCABULARY, "source_length": "as the translation"}
     print(write_result("cache_speed", device=device, settings=settings, measured=measured))

@@ -32,7 +32,7 @@ OURS, ANEW = "glassformer", "every token anew"
 WITH_OUR_WEIGHTS = (OURS, "ctranslate2")
 
 
-def write_ours(work: Work, *, cached: bool = True) -> Callable[[], Ids]:
+def write_ours(work: Work, *, use_cache: bool = True) -> Callable[[], Ids]:
     """Our greedy decoding or beam search."""
     size, source_ids, length, beams = work
     model = glassformer(size)[0].eval()
@@ -41,7 +41,7 @@ def write_ours(work: Work, *, cached: bool = True) -> Callable[[], Ids]:
         "end_id": END,
         "forbidden_ids": (START, END),
         "max_length": length,
-        "cached": cached,
+        "use_cache": use_cache,
     }
 
     def greedily() -> Ids:
@@ -149,7 +149,7 @@ def write_with_ctranslate2(work: Work, *, compute_type: str) -> Callable[[], Ids
 
 RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
     OURS: (write_ours, {}),
-    f"{OURS}, {ANEW}": (write_ours, {"cached": False}),
+    f"{OURS}, {ANEW}": (write_ours, {"use_cache": False}),
     f"torch.nn.Transformer, {ANEW}": (write_with_torch, {}),
     f"joeynmt, {ANEW}": (write_with_joeynmt, {}),
     MARIAN: (write_with_marian, {}),

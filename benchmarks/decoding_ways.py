@@ -32,7 +32,7 @@ MARKS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID}
 PENALTIES = {
     "none": lambda length: 1.0,
     "average": lambda length: length,
-    "paper": lambda length: ((5 + length) / 6) ** 0.6,
+    "gnmt": lambda length: ((5 + length) / 6) ** 0.6,
 }
 SAMPLERS: dict[str, dict[str, float | int]] = {
     "temperature 1": {},
@@ -108,7 +108,7 @@ def told(model: Any, source_ids: Tensor, target_ids: Tensor) -> list[float]:
 
 def search(task: Task, beam_size: int) -> list[list[Hypothesis]]:
     """Return all hypotheses that so many beams find for each sentence."""
-    options: dict[str, Any] = {"beam_size": beam_size, "num_best": beam_size, "length_penalty": "none"}
+    options: dict[str, Any] = {"beam_size": beam_size, "n_best": beam_size, "length_penalty": "none"}
     return task.in_order(
         beam_search(task.model, source_ids, **MARKS, **options) for _, source_ids in task.batches
     )
@@ -237,7 +237,7 @@ def main() -> None:
     )
     greedy = task.judge(greedy_ids)
     beams, likeliest, against = [], {}, []
-    compared = [(4, "paper"), (max(options.beams), "none")]
+    compared = [(4, "gnmt"), (max(options.beams), "none")]
     for beam_size in options.beams:
         start = time.process_time()
         hypotheses = search(task, beam_size)

@@ -27,7 +27,9 @@ def answer(
 ) -> torch.Tensor:
     """Logits over the values for each question, read off the output of the attention."""
     question, pairs = (torch.from_numpy(cards).to(device) for cards in task.encode(batch, WIDTH))
-    output = attention.attend(question, pairs, pairs)[:, 0, : task.num_questions * task.num_values]
+    output = attention(question, pairs, pairs, need_weights=False)[0][
+        :, 0, : task.num_questions * task.num_values
+    ]
     return output.unflatten(-1, (task.num_questions, task.num_values))
 
 

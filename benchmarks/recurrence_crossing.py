@@ -30,7 +30,7 @@ def layers(width: int) -> dict[str, Callable[[Tensor], object]]:
 def run(layer: Callable[..., object], x: Tensor) -> None:
     """One forward pass, waited for."""
     if isinstance(layer, MultiHeadAttention):
-        layer.attend(x, x, x)
+        layer(x, x, x, need_weights=False)
     else:
         layer(x)
     if x.is_cuda:

@@ -108,7 +108,7 @@ def test_recording_changes_neither_output_nor_gradients(model, ids):
 def test_a_bare_attention_is_recorded_on_both_paths(attention, x):
     output, weights = attention(x, x, x)
     with record_attention(attention) as weights_of:
-        fused = attention.attend(x, x, x)
+        fused = attention(x, x, x, need_weights=False)[0]
     torch.testing.assert_close(weights_of["attention"], weights)
     torch.testing.assert_close(fused, output)
 
@@ -190,14 +190,14 @@ def test_an_ablated_head_hands_on_zeros(attention, x, path):
     kept = torch.ones(D_MODEL, device=x.device)
     kept[1 * D_HEAD : 2 * D_HEAD] = 0
     with ablate_heads(attention, {"attention": [1]}):
-        output = attention.attend(x, x, x) if path == "fused" else attention(x, x, x)[0]
+        output = attention(x, x, x, need_weights=False)[0] if path == "fused" else attention(x, x, x)[0]
     attention.output_proj.weight.data *= kept
-    torch.testing.assert_close(output, attention.attend(x, x, x))
+    torch.testing.assert_close(output, attention(x, x, x, need_weights=False)[0])
 
 
 def test_ablating_every_head_leaves_the_bias_of_the_output_projection(attention, x):
     with ablate_heads(attention, {"attention": range(HEADS)}):
-        output = attention.attend(x, x, x)
+        output = attention(x, x, x, need_weights=False)[0]
     torch.testing.assert_close(output, attention.output_proj.bias.expand_as(output))
 
 
@@ -241,7 +241,7 @@ def test_recording_and_ablating_work_in_either_order(model, ids):
 
 def test_an_ablated_head_learns_nothing(attention, x):
     with ablate_heads(attention, {"attention": [2]}):
-        attention.attend(x, x, x).square().sum().backward()
+        attention(x, x, x, need_weights=False)[0].square().sum().backward()
     for projection in (attention.query_proj, attention.value_proj):
         by_head = projection.weight.grad.view(HEADS, D_HEAD, D_MODEL).abs().amax((1, 2))
         assert by_head[2] == 0
@@ -251,7 +251,7 @@ def test_an_ablated_head_learns_nothing(attention, x):
 def test_an_ablated_head_silences_even_infinities(attention, x):
     attention.value_proj.bias.data[:D_HEAD] = float("inf")
     with ablate_heads(attention, {"attention": [0]}):
-        assert attention.attend(x, x, x).isfinite().all()
+        assert attention(x, x, x, need_weights=False)[0].isfinite().all()
 
 
 @pytest.mark.usefixtures("as_a_user")

@@ -7,7 +7,7 @@ import torch
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.inspection import record_attention
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.modules.transformer import Transformer, TransformerConfig
@@ -203,7 +203,7 @@ def test_what_cannot_be_translated_is_named(translator, sentences, options, mess
 
 
 def test_the_best_of_several_is_the_translation(translator):
-    several = translator.translate_num_best([*SENTENCES, " "], num_best=3, beam_size=4)
+    several = translator.translate_n_best([*SENTENCES, " "], n_best=3, beam_size=4)
     assert [found[0].text for found in several] == translator.translate([*SENTENCES, " "], beam_size=4)
     assert several[-1] == [("", 0.0)]
     for found in several[:-1]:

@@ -13,8 +13,7 @@ from torch import Tensor
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 from glassformer.decoding.beam import LengthPenalty, beam_search
-from glassformer.decoding.greedy import greedy_decode
-from glassformer.decoding.sampling import sample
+from glassformer.decoding.generate import greedy_decode, sample
 from glassformer.files import atomic_update
 from glassformer.modules.storage import MODEL_FILE, AnyTranslator, load_model, save_model
 from glassformer.validation import require_whole
@@ -112,7 +111,7 @@ class Translator:
         sentences: Sequence[str],
         *,
         beam_size: int = 4,
-        length_penalty: LengthPenalty = "paper",
+        length_penalty: LengthPenalty = "gnmt",
         alpha: float | int | None = None,
         max_length: int | None = None,
         batch_tokens: int = 4096,
@@ -146,25 +145,25 @@ class Translator:
         found = self._written(search, sentences, batch_tokens, max_length=max_length)
         return self._texts([hypotheses[0].ids if hypotheses else () for hypotheses in found])
 
-    def translate_num_best(
-        self, sentences: Sequence[str], *, num_best: int, batch_tokens: int = 4096, **search: Any
+    def translate_n_best(
+        self, sentences: Sequence[str], *, n_best: int, batch_tokens: int = 4096, **search: Any
     ) -> list[list[ScoredTranslation]]:
         """Translate each sentence in several ways, the best first, with their scores.
 
         Args:
             sentences: as in `translate`.
-            num_best: how many translations of a sentence to give, at most as many as the beam size.
+            n_best: how many translations of a sentence to give, at most as many as the beam size.
             batch_tokens: as in `translate`.
             **search: ``beam_size`` and what else says how to search, as in `translate`; 1 is a search, too.
 
         Returns:
-            For each sentence its translations; less than ``num_best`` only if the search met no more. The
+            For each sentence its translations; less than ``n_best`` only if the search met no more. The
             one of a blank sentence is empty, of score 0.
 
         Raises:
-            ValueError: as in `translate`, or ``num_best`` is above ``beam_size``.
+            ValueError: as in `translate`, or ``n_best`` is above ``beam_size``.
         """
-        found = self._written(beam_search, sentences, batch_tokens, num_best=num_best, **search)
+        found = self._written(beam_search, sentences, batch_tokens, n_best=n_best, **search)
         nothing = [ScoredTranslation("", 0.0)]
         return [
             [ScoredTranslation(self._texts([one.ids])[0], one.score) for one in hypotheses] or nothing
@@ -204,7 +203,7 @@ class Translator:
     @property
     def longest_source(self) -> int:
         """How many tokens a sentence may have, its end among them."""
-        return min(MOST_TOKENS, _places(self.model))
+        return min(MOST_TOKENS, self.model.config.num_positions or MOST_TOKENS)
 
     def _written(
         self, write: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any
@@ -270,12 +269,6 @@ def locate_translator(folder: Path | str) -> Path:
 
 def _pretrained_folder() -> Path:
     return Path(str(resources.files("glassformer"))) / "pretrained"
-
-
-def _places(model: AnyTranslator) -> int:
-    """Return how many positions a model has at most, of a great many if there is no end to them."""
-    config: Any = model.config
-    return config.max_length if getattr(config, "positions", None) == "learned" else 2**31
 
 
 def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

@@ -138,11 +138,18 @@ def require_attention_inputs(query: Any, key: Any, value: Any = None, attn_mask:
         require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
 
 
+def require_integers(**arrays: Any) -> None:
+    """Each argument is an array of at least one integer."""
+    for name, array in arrays.items():
+        if "int" not in str(getattr(array, "dtype", "")):
+            kind = getattr(array, "dtype", type(array).__name__)
+            raise ValueError(f"{name} must hold whole numbers, got {kind}")
+    require_not_empty(**arrays)
+
+
 def require_ids(name: str, ids: Any, vocabulary_size: int | None = None) -> None:
     """Token ids are whole numbers of at least 0, below the size of the vocabulary if one is given."""
-    if "int" not in str(getattr(ids, "dtype", "")):
-        raise ValueError(f"{name} must hold whole numbers, got {getattr(ids, 'dtype', type(ids).__name__)}")
-    require_not_empty(**{name: ids})
+    require_integers(**{name: ids})
     lowest, highest = int(ids.min()), int(ids.max())
     if lowest < 0 or highest >= (math.inf if vocabulary_size is None else vocabulary_size):
         bound = "" if vocabulary_size is None else f" and below the vocabulary size ({vocabulary_size})"

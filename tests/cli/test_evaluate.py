@@ -39,7 +39,7 @@ def test_the_file_holds_what_it_takes_to_count_again(model, corpus_name, tmp_pat
     record = json.loads(path.read_text(encoding="utf-8"))
     require_record(record)
     assert rescore(record, load_corpus(corpus_name)) == record["scores"]
-    assert record["decoding"] == {"beam_size": 2, "length_penalty": "paper", "max_length": 5}
+    assert record["decoding"] == {"beam_size": 2, "length_penalty": "gnmt", "max_length": 5}
     assert (record["command"], record["seed"]) == (record["evaluated_by"], -1)
     assert record["command"].startswith("glassformer evaluate --model")
 

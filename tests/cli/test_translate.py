@@ -109,7 +109,7 @@ def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkey
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("how", [[], ["--beam-size", "1"], ["--num-best", "1"], ["--sample"]])
+@pytest.mark.parametrize("how", [[], ["--beam-size", "1"], ["--n-best", "1"], ["--sample"]])
 def test_a_line_stays_one_whatever_the_model_writes(model, how, monkeypatch, capsys):
     monkeypatch.setattr(Tokenizer, "decode", lambda _, rows: ["a\tb\r\n\n c" for _ in rows])
     assert translate(model, "the cat", *how) == 0
@@ -124,11 +124,11 @@ def test_a_file_can_be_translated_in_its_place(model, expected, tmp_path):
 
 
 def test_the_best_come_with_number_and_score(model, translator, capsys):
-    assert translate(model, "a cat", "", "the dog", "--num-best", 3) == 0
+    assert translate(model, "a cat", "", "the dog", "--n-best", 3) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == ["1", "1", "1", "2", "3", "3", "3"]
     assert rows[3] == ["2", "0.0000", ""]
-    best = translator.translate_num_best(["a cat"], num_best=3, max_length=7)[0]
+    best = translator.translate_n_best(["a cat"], n_best=3, max_length=7)[0]
     assert [row[1] for row in rows[:3]] == [f"{one.score:.4f}" for one in best]
     assert float(rows[0][1]) >= float(rows[1][1]) >= float(rows[2][1])
 
@@ -160,8 +160,8 @@ def test_chance_without_warmth_is_greedy(model, capsys):
         (["x", "--seed", "1"], "--seed: only with --sample"),
         (["x", "--top-p", "0.5"], "--top-p: only with --sample"),
         (["x", "--sample", "--beam-size", "2"], "--beam-size: not with --sample"),
-        (["x", "--sample", "--num-best", "2"], "--num-best: not with --sample"),
-        (["x", "--num-best", "0"], "must be a whole number of at least 1, got '0'"),
+        (["x", "--sample", "--n-best", "2"], "--n-best: not with --sample"),
+        (["x", "--n-best", "0"], "must be a whole number of at least 1, got '0'"),
         (["x", "--length-penalty", "long"], "invalid choice: 'long'"),
     ],
 )
@@ -181,7 +181,7 @@ def test_options_that_do_not_go_together_are_refused(model, arguments, message, 
         (["x", "--output", "."], "output must be a file, got"),
         (["x", "--output", "/dev/null"], "output must be a file, got /dev/null"),
         (["x", "--output", "absent/file"], "No such file or directory"),
-        (["x", "--num-best", "5", "--beam-size", "3"], r"num_best must be at most beam_size (3), got 5"),
+        (["x", "--n-best", "5", "--beam-size", "3"], r"n_best must be at most beam_size (3), got 5"),
         (["x", "--alpha", "-1"], "alpha must be at least 0"),
         (["x", "--beam-size", "0"], "beam_size must be a whole number of at least 1, got 0"),
         (["x", "--device", "abacus"], "device must be one of cuda, mps, cpu, got 'abacus'"),

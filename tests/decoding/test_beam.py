@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from glassformer.decoding.beam import Hypothesis, beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.modules.transformer import Transformer
 
 from .conftest import END, PAD, START, TARGET_SIZE, make_model, make_sources
 
 MARKS = {"start_id": START, "end_id": END}
-PENALTIES = [("none", None), ("average", None), ("average", 0.3), ("paper", None), ("paper", 2)]
+PENALTIES = [("none", None), ("average", None), ("average", 0.3), ("gnmt", None), ("gnmt", 2)]
 every_penalty = pytest.mark.parametrize(("length_penalty", "alpha"), PENALTIES)
 
 
@@ -95,7 +95,7 @@ def test_a_beam_wide_enough_finds_the_best_of_all(length_penalty, alpha, seed):
         **MARKS,
         max_length=4,
         beam_size=len(expected),
-        num_best=11,
+        n_best=11,
         length_penalty=length_penalty,
         alpha=alpha,
     )
@@ -103,15 +103,15 @@ def test_a_beam_wide_enough_finds_the_best_of_all(length_penalty, alpha, seed):
 
 
 @every_penalty
-@pytest.mark.parametrize(("beam_size", "num_best"), [(1, 1), (2, 1), (3, 2), (5, 5)])
-def test_stopping_early_loses_nothing(length_penalty, alpha, beam_size, num_best):
+@pytest.mark.parametrize(("beam_size", "n_best"), [(1, 1), (2, 1), (3, 2), (5, 5)])
+def test_stopping_early_loses_nothing(length_penalty, alpha, beam_size, n_best):
     model, source_ids = make_model(seed=beam_size), make_sources(5, seed=beam_size)
     options = {"length_penalty": length_penalty, "alpha": alpha, "beam_size": beam_size, "max_length": 8}
-    found = beam_search(model, source_ids, **MARKS, **options, num_best=num_best)
+    found = beam_search(model, source_ids, **MARKS, **options, n_best=n_best)
     for row, hypotheses in zip(source_ids, found, strict=True):
         source = row[row != PAD][None]
         expected = patient_search(model, source, 8, beam_size, length_penalty, alpha)
-        assert_same_hypotheses(hypotheses, expected[:num_best])
+        assert_same_hypotheses(hypotheses, expected[:n_best])
 
 
 class Scripted(Transformer):
@@ -126,7 +126,7 @@ class Scripted(Transformer):
 
 @pytest.mark.parametrize(
     ("length_penalty", "alpha", "best"),
-    [("none", None, (END,)), ("average", None, (3, 4, 5, END)), ("paper", 2, (3, 4, 5, END))],
+    [("none", None, (END,)), ("average", None, (3, 4, 5, END)), ("gnmt", 2, (3, 4, 5, END))],
 )
 def test_a_hypothesis_that_is_behind_may_win_in_the_end(length_penalty, alpha, best):
     model = Scripted(make_model().config).eval()
@@ -148,7 +148,7 @@ def test_it_stops_once_nothing_better_can_come():
         assert len(steps) < 500
 
 
-@pytest.mark.parametrize("length_penalty", ["none", "average", "paper"])
+@pytest.mark.parametrize("length_penalty", ["none", "average", "gnmt"])
 def test_one_beam_is_greedy(any_model, length_penalty):
     source_ids = make_sources(13)
     written = greedy_decode(any_model, source_ids, **MARKS).tolist()
@@ -159,9 +159,9 @@ def test_one_beam_is_greedy(any_model, length_penalty):
 
 def test_every_model_is_searched_alike_with_and_without_a_cache(any_model, device):
     source_ids = make_sources(5).to(device)
-    options = {"beam_size": 3, "num_best": 3, "max_length": 7}
+    options = {"beam_size": 3, "n_best": 3, "max_length": 7}
     cached, uncached = (
-        beam_search(any_model.to(device), source_ids, **MARKS, **options, cached=cached)
+        beam_search(any_model.to(device), source_ids, **MARKS, **options, use_cache=cached)
         for cached in (True, False)
     )
     for found, expected in zip(cached, uncached, strict=True):
@@ -170,21 +170,21 @@ def test_every_model_is_searched_alike_with_and_without_a_cache(any_model, devic
 
 def test_a_sentence_is_searched_beside_others_as_it_is_alone(any_model):
     source_ids = make_sources(17, seed=2)
-    together = beam_search(any_model, source_ids, **MARKS, beam_size=3, num_best=3)
+    together = beam_search(any_model, source_ids, **MARKS, beam_size=3, n_best=3)
     for row, found in zip(source_ids, together, strict=True):
-        [alone] = beam_search(any_model, row[row != PAD][None], **MARKS, beam_size=3, num_best=3)
+        [alone] = beam_search(any_model, row[row != PAD][None], **MARKS, beam_size=3, n_best=3)
         assert_same_hypotheses(found, alone)
     assert len({len(found[0].ids) for found in together}) > 1
 
 
 def test_hypotheses_come_with_the_log_probability_that_the_model_gives_them():
     model, source_ids = make_model(), make_sources(1)
-    [found] = beam_search(model, source_ids, **MARKS, beam_size=4, num_best=4)
+    [found] = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4)
     assert len({one.ids for one in found}) == 4
     expected = log_probabilities(model, source_ids, [one.ids for one in found])
     assert [one.log_probability for one in found] == pytest.approx(expected, abs=1e-4)
     for one in found:
-        assert one.score == pytest.approx(one.log_probability / penalty("paper", None, len(one.ids)))
+        assert one.score == pytest.approx(one.log_probability / penalty("gnmt", None, len(one.ids)))
 
 
 def test_several_beams_find_likelier_translations_than_one():
@@ -211,13 +211,13 @@ def test_each_sentence_has_its_own_greatest_length():
 
 
 def test_forbidden_tokens_and_padding_are_never_written():
-    options = {"beam_size": 40, "num_best": 40, "max_length": 4, "forbidden_ids": (START, 5)}
+    options = {"beam_size": 40, "n_best": 40, "max_length": 4, "forbidden_ids": (START, 5)}
     [found] = beam_search(make_model(wild=0.1), make_sources(1), **MARKS, **options)
     assert {id for one in found for id in one.ids} == {END, 3, 4, 6}
 
 
 def test_a_small_vocabulary_gives_as_many_as_there_are():
-    options = {"beam_size": 9, "num_best": 9, "max_length": 2, "forbidden_ids": (START,)}
+    options = {"beam_size": 9, "n_best": 9, "max_length": 2, "forbidden_ids": (START,)}
     [found] = beam_search(make_model(target_size=4), make_sources(1), **MARKS, **options)
     assert {one.ids for one in found} == {(END,), (3, END), (3, 3)}
 
@@ -227,8 +227,8 @@ def test_a_small_vocabulary_gives_as_many_as_there_are():
     ("options", "message"),
     [
         ({"beam_size": 0}, "beam_size must be a whole number of at least 1, got 0"),
-        ({"num_best": 5}, r"num_best must be at most beam_size \(4\), got 5"),
-        ({"length_penalty": "some"}, "length_penalty must be one of 'none', 'average', 'paper', got 'some'"),
+        ({"n_best": 5}, r"n_best must be at most beam_size \(4\), got 5"),
+        ({"length_penalty": "some"}, "length_penalty must be one of 'none', 'average', 'gnmt', got 'some'"),
         ({"alpha": -1}, "alpha must be at least 0 and finite, got -1"),
         ({"alpha": math.inf}, "alpha must be at least 0 and finite, got inf"),
         ({"forbidden_ids": (7,)}, r"forbidden_ids must be at least 0 and below 7, got \[0, 7\]"),

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
-from glassformer.decoding.greedy import greedy_decode, translate
+from glassformer.decoding.generate import greedy_decode, translate
 from glassformer.modules.masks import padding_mask
 from glassformer.modules.transformer import Transformer, TransformerConfig
 
@@ -140,7 +140,7 @@ def test_a_word_never_seen_is_named():
 def test_a_cache_changes_nothing(any_model, device):
     source_ids = make_sources(13).to(device)
     cached, uncached = (
-        greedy_decode(any_model.to(device), source_ids, **MARKS, cached=cached) for cached in (True, False)
+        greedy_decode(any_model.to(device), source_ids, **MARKS, use_cache=cached) for cached in (True, False)
     )
     assert torch.equal(cached, uncached)
 

@@ -3,8 +3,7 @@ import math
 import pytest
 import torch
 
-from glassformer.decoding.greedy import greedy_decode
-from glassformer.decoding.sampling import draw_tokens, sample
+from glassformer.decoding.generate import greedy_decode, sample, sample_tokens
 
 from .conftest import END, START, TARGET_SIZE, make_model, make_sources
 
@@ -19,7 +18,7 @@ def seeded(seed=0):
 
 def frequencies(**options):
     luck = torch.rand(DRAWS, generator=seeded())
-    drawn = draw_tokens(LOGITS.expand(DRAWS, -1).clone(), luck, **options)
+    drawn = sample_tokens(LOGITS.expand(DRAWS, -1).clone(), luck, **options)
     return drawn.bincount(minlength=LOGITS.shape[1]) / DRAWS
 
 
@@ -52,7 +51,7 @@ def test_only_the_smallest_likely_set_is_drawn(top_p, kept):
 
 @pytest.mark.parametrize("luck", [0.0, 1 - 2**-24])
 def test_luck_at_its_ends_draws_something_possible(luck):
-    drawn = draw_tokens(LOGITS, torch.tensor([luck]))
+    drawn = sample_tokens(LOGITS, torch.tensor([luck]))
     assert drawn.item() == (2 if luck == 0 else 1)
 
 
@@ -92,7 +91,7 @@ def test_the_same_seed_writes_the_same_on_every_device(device):
 def test_what_is_drawn_does_not_hang_on_the_cache():
     model, source_ids = make_model(wild=1.0), make_sources(13)
     drawn = [
-        sample(model, source_ids, **MARKS, generator=seeded(), cached=cached) for cached in (True, False)
+        sample(model, source_ids, **MARKS, generator=seeded(), use_cache=cached) for cached in (True, False)
     ]
     assert torch.equal(*drawn)
 

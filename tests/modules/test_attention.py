@@ -11,13 +11,13 @@ from torch.testing import assert_close
 
 from glassformer.modules.attention import (
     MultiHeadAttention,
-    Past,
     attention_weights,
     fused_attention,
     merge_heads,
     scaled_dot_product_attention,
     split_heads,
 )
+from glassformer.modules.cache import KVCache
 from glassformer.modules.masks import causal_mask
 from glassformer.modules.positions import LinearBiasPositions, RotaryPositions, linear_bias
 from glassformer.reference import attention as reference
@@ -206,7 +206,7 @@ def test_multi_head_attention_is_the_references_forward_and_backward(batch, seed
     output, weights = attention(*inputs, torch_mask)
     np.testing.assert_allclose(output.detach(), expected, atol=1e-12)
     np.testing.assert_allclose(weights.detach(), expected_weights, atol=1e-12)
-    assert_close(attention.attend(*inputs, torch_mask), output)
+    assert_close(attention(*inputs, torch_mask, need_weights=False)[0], output)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -254,7 +254,7 @@ def test_the_fused_path_gives_the_same_output(positions, dtype, device, generato
     assert weights.shape == (BATCH, HEADS, KEY, KEY)
     assert output.dtype == weights.dtype == dtype
     tolerance = {torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 3e-2}[dtype]
-    assert_close(attention.attend(x, x, x, attn_mask), output, atol=tolerance, rtol=tolerance)
+    assert_close(attention(x, x, x, attn_mask, need_weights=False)[0], output, atol=tolerance, rtol=tolerance)
 
 
 def test_linear_bias_lowers_the_scores(generator):
@@ -274,8 +274,8 @@ def test_rotary_weights_depend_on_distance_alone(generator):
     assert steps.abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("path", ["forward", "attend"])
-def test_heads_can_be_watched_and_changed_from_outside_on_both_paths(path, generator):
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_hooks_can_record_and_change_heads_on_both_paths(need_weights, generator):
     attention = MultiHeadAttention(D_MODEL, HEADS)
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
     _, expected = attention(x, x, x)
@@ -289,21 +289,21 @@ def test_heads_can_be_watched_and_changed_from_outside_on_both_paths(path, gener
         lambda module, args, kwargs: (args, kwargs | {"need_weights": True}), with_kwargs=True
     )
     attention.heads.register_forward_hook(silence_all)
-    result = attention(x, x, x)[0] if path == "forward" else attention.attend(x, x, x)
+    result, _ = attention(x, x, x, need_weights=need_weights)
     assert len(seen) == 1
     assert_close(seen[0], expected)
     assert_close(result, attention.output_proj.bias.expand_as(result))
 
 
-def test_the_weights_are_made_only_where_they_are_asked_for(generator):
+def test_weights_are_computed_only_when_needed(generator):
     attention = MultiHeadAttention(D_MODEL, HEADS)
     seen = []
     attention.heads.register_forward_hook(lambda module, args, output: seen.append(output[1]))
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
     _, weights = attention(x, x, x)
-    attention.attend(x, x, x)
+    _, nothing = attention(x, x, x, need_weights=False)
     assert seen[0] is weights
-    assert seen[1] is None
+    assert seen[1] is nothing is None
 
 
 def test_dropout_rests_outside_training(generator):
@@ -311,10 +311,10 @@ def test_dropout_rests_outside_training(generator):
     attention = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5)
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
     assert (attention(x, x, x)[1] == 0).any()
-    assert (attention.attend(x, x, x) != attention.attend(x, x, x)).any()
+    assert (attention(x, x, x, need_weights=False)[0] != attention(x, x, x, need_weights=False)[0]).any()
     attention.eval()
     assert_close(attention(x, x, x)[1].sum(-1), torch.ones(BATCH, HEADS, KEY))
-    assert_close(attention.attend(x, x, x), attention(x, x, x)[0])
+    assert_close(attention(x, x, x, need_weights=False)[0], attention(x, x, x)[0])
 
 
 def test_nothing_is_stored_while_running(generator):
@@ -322,7 +322,7 @@ def test_nothing_is_stored_while_running(generator):
     before = {name: set(vars(module)) for name, module in attention.named_modules()}
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
     attention(x, x, x)
-    attention.attend(x, x, x)
+    attention(x, x, x, need_weights=False)
     assert {name: set(vars(module)) for name, module in attention.named_modules()} == before
 
 
@@ -355,61 +355,67 @@ def test_multi_head_attention_names_bad_input():
     with pytest.raises(ValueError, match=r"dropout must be at least 0 and below 1, got -0\.1"):
         MultiHeadAttention(10, 5, dropout=-0.1)
     attention, x = MultiHeadAttention(6, 3), torch.ones(2, 5, 6)
-    for call in (attention, attention.attend):
+    for paths in ({"need_weights": True}, {"need_weights": False}):
         with pytest.raises(ValueError, match=r"key must be 6 wide in its last axis, got shape \(2, 5, 7\)"):
-            call(x, torch.ones(2, 5, 7), x)
+            attention(x, torch.ones(2, 5, 7), x, **paths)
         with pytest.raises(ValueError, match=r"attn_mask must broadcast against \(2, 3, 5, 5\)"):
-            call(x, x, x, torch.ones(2, 5, 5) > 0)
+            attention(x, x, x, torch.ones(2, 5, 5) > 0, **paths)
         with pytest.raises(ValueError, match=r"query must hold floating-point numbers, got torch\.int64"):
-            call(x.long(), x, x)
+            attention(x.long(), x, x, **paths)
 
 
-def remember_everything():
-    """Keep keys and values in a list: the simplest memory there is."""
-    keys, values = [], []
-
-    def remember(key, value):
-        keys.append(key)
-        values.append(value)
-        return torch.cat(keys, dim=-2), torch.cat(values, dim=-2)
-
-    return remember
-
-
-@pytest.mark.parametrize("positions", [None, RotaryPositions(), LinearBiasPositions()])
-def test_attending_step_by_step_is_attending_all_at_once(positions, device):
+@every_position
+def test_one_token_at_a_time_with_a_cache_gives_the_output_of_all_at_once(positions, device):
     torch.manual_seed(0)
     attention = MultiHeadAttention(12, 3, positions=positions).to(device)
     x = torch.randn(2, 7, 12, device=device)
-    expected = attention.attend(x, x, x, causal_mask(7, device))
-    remember, places = remember_everything(), torch.arange(7, device=device)
-    steps = [
-        attention.attend_next(
-            x[:, [place]], Past(remember, places[[place]], places[: place + 1], attn_mask=None)
-        )
-        for place in range(7)
-    ]
-    assert_close(torch.cat(steps, dim=1), expected)
+    expected, expected_weights = attention(x, x, x, causal_mask(7, device))
+    for need_weights in (True, False):
+        cache = KVCache(torch.arange(7, device=device))
+        for place in range(7):
+            new = x[:, [place]]
+            output, weights = attention(new, new, new, cache=cache, need_weights=need_weights)
+            assert_close(output, expected[:, [place]])
+            if need_weights:
+                assert_close(weights, expected_weights[:, :, [place], : place + 1])
 
 
-@pytest.mark.parametrize("positions", [None, RotaryPositions(), LinearBiasPositions()])
-def test_rivals_for_a_place_do_not_see_each_other(positions):
+@every_position
+def test_several_tokens_at_a_time_with_a_cache_give_the_output_of_all_at_once(positions):
     torch.manual_seed(0)
     attention = MultiHeadAttention(12, 3, positions=positions)
-    before, rivals = torch.randn(2, 1, 12), torch.randn(2, 5, 12)
-    remember, places = remember_everything(), torch.tensor([0, 1, 1, 1, 1, 1])
-    attention.attend_next(before, Past(remember, places[:1], places[:1], attn_mask=None))
-    first_and_oneself = torch.cat([torch.ones(5, 1), torch.eye(5)], dim=1).bool().expand(2, 1, 5, 6)
-    together = attention.attend_next(rivals, Past(remember, places[1:2], places, first_and_oneself))
+    x, mask = torch.randn(2, 7, 12), causal_mask(7)
+    expected, _ = attention(x, x, x, mask)
+    cache = KVCache(torch.arange(7))
+    for new in (slice(0, 3), slice(3, 4), slice(4, 7)):
+        output, _ = attention(x[:, new], x[:, new], x[:, new], mask[new, : new.stop], cache=cache)
+        assert_close(output, expected[:, new])
+
+
+@every_position
+def test_candidates_for_one_position_do_not_see_each_other(positions):
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(12, 3, positions=positions)
+    before, candidates = torch.randn(2, 1, 12), torch.randn(2, 5, 12)
+    cache = KVCache(torch.tensor([0, 1, 1, 1, 1, 1]))
+    attention(before, before, before, cache=cache)
+    first_and_itself = torch.cat([torch.ones(5, 1), torch.eye(5)], dim=1).bool().expand(2, 1, 5, 6)
+    together, _ = attention(candidates, candidates, candidates, first_and_itself, cache=cache)
     for number in range(5):
-        x = torch.cat([before, rivals[:, [number]]], dim=1)
-        assert_close(together[:, number], attention.attend(x, x, x, causal_mask(2))[:, 1])
+        x = torch.cat([before, candidates[:, [number]]], dim=1)
+        assert_close(together[:, number], attention(x, x, x, causal_mask(2))[0][:, 1])
 
 
-def test_projected_once_the_memory_is_attended_to_as_itself():
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_cache_without_positions_keeps_the_first_keys_and_values(need_weights):
     torch.manual_seed(0)
     attention = MultiHeadAttention(12, 3)
     query, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
     attn_mask = (torch.arange(7) < torch.tensor([[7], [3]]))[:, None, None]
-    expected = attention.attend(query, memory, memory, attn_mask)
-    assert_close(attention.attend_projected(query, *attention.project_memory(memory), attn_mask), expected)
+    expected, _ = attention(query, memory, memory, attn_mask)
+    cache, projected = KVCache(), []
+    attention.key_proj.register_forward_hook(lambda *_: projected.append(1))
+    for source in (memory, memory, torch.full_like(memory, torch.nan)):
+        output, _ = attention(query, source, source, attn_mask, cache=cache, need_weights=need_weights)
+        assert_close(output, expected)
+    assert len(projected) == 1

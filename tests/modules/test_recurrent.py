@@ -208,35 +208,34 @@ def test_what_comes_later_cannot_matter_and_what_came_before_does(kind, reading,
 
 def test_the_fixed_context_is_all_its_decoder_sees(ids):
     model = make_translator(FixedContextTranslator)
-    memory, context = model.encode(ids[0])
-    state, _ = context
-    assert_close(state[-1], memory[:, -1])
-    states = model.decode_states(ids[1], context)
+    memory, _, state, cell = model.encode(ids[0])
+    assert_close(state[:, -1], memory[:, -1])
+    states = model.run_decoder(ids[1], state, cell)
     assert_close(model.output_proj(states), model(*ids))
 
 
 def test_both_ways_every_state_has_seen_the_whole_sentence_and_the_context_both_its_ends(ids):
     model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
     source_ids, _ = ids
-    memory, context = model.encode(source_ids)
-    from_left, from_right = context[0][-1].split(7, dim=-1)
+    memory, _, state, _ = model.encode(source_ids)
+    from_left, from_right = state[:, -1].split(7, dim=-1)
     assert_close(from_left, memory[:, -1, :7])
     assert_close(from_right, memory[:, 0, 7:])
     for changed in (0, SOURCE - 1):
         other_ids = source_ids.clone()
         other_ids[:, changed] = other_ids[:, changed] % (SOURCE_SIZE - 1) + 1
-        other, _ = model.encode(other_ids)
+        other, *_ = model.encode(other_ids)
         assert (other - memory).abs().amax(-1).min() > 1e-6
 
 
 def test_both_ways_each_layer_hands_the_decoder_its_own_state(ids):
     model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
-    _, (state, cell) = model.encode(ids[0])
+    *_, state, cell = model.encode(ids[0])
     embedded = model.source_embedding(ids[0])
     for name, joined, last in zip(("state", "cell"), (state, cell), model.encoder(embedded)[1], strict=True):
         for layer in range(2):
             expected = torch.cat([last[2 * layer], last[2 * layer + 1]], dim=-1)
-            assert_close(joined[layer], expected, msg=f"{name} of layer {layer}")
+            assert_close(joined[:, layer], expected, msg=f"{name} of layer {layer}")
 
 
 @either_translator
@@ -268,12 +267,12 @@ def test_tied_or_not_networks_read_unit_variance_and_maps_start_small(tie):
 
 
 @either_translator
-def test_the_states_are_what_the_output_map_reads(kind, ids):
+def test_the_output_projection_turns_hidden_states_into_logits(kind, ids):
     model = make_translator(kind)
     read = []
     model.output_proj.register_forward_pre_hook(lambda module, args: read.append(args[0]))
     logits = model(*ids)
-    states = model.states(*ids)
+    states = model.hidden_states(ids[1], *model.encode(ids[0]))
     assert states.shape == (BATCH, TARGET, D_MODEL)
     assert_close(states, read[0], atol=0, rtol=0)
     assert_close(model.output_proj(states), logits, atol=0, rtol=0)
@@ -348,5 +347,5 @@ def test_bad_input_is_named():
         lstm(x, input_weight=torch.ones(3, 28), **maps)
     with pytest.raises(ValueError, match=r"x must not be empty, got shape \(2, 0, 3\)"):
         elman_rnn(x[:, :0], input_weight=torch.ones(3, 7), **maps)
-    with pytest.raises(ValueError, match=r"query_weight must have shape \(3, 11\), got \(11, 11\)"):
+    with pytest.raises(ValueError, match=r"query must be 11 wide in its last axis, got shape \(2, 5, 3\)"):
         AdditiveAttention(11)(x, x, x)

@@ -9,14 +9,14 @@ import torch
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, START_ID
 from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.modules.storage import save_model
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.widgets import live_beam
 from glassformer.widgets.figures.beam import DIVISORS
 
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
-SEARCHES = [(1, "none"), (2, "average"), (3, "none"), (4, "paper"), (4, "average")]
+SEARCHES = [(1, "none"), (2, "average"), (3, "none"), (4, "gnmt"), (4, "average")]
 SENTENCES = ["It's cold.", "Is it?"]
 TREE = {  # probabilities: greedy decoding takes "Il" and writes 0.24, but "Oui" is 0.27
     (): {"▁Il": 0.5, "▁Oui": 0.3, "▁Non": 0.2},
@@ -95,7 +95,7 @@ def test_what_runs_in_the_page_finds_what_the_package_finds(page, with_translato
         )
         source_ids = torch.tensor([ids])
         for ours, (size, penalty) in zip(found, SEARCHES, strict=True):
-            options = {"max_length": 6, "beam_size": size, "num_best": size, "length_penalty": penalty}
+            options = {"max_length": 6, "beam_size": size, "n_best": size, "length_penalty": penalty}
             (theirs,) = beam_search(model, source_ids, **MARKS, **options)
             assert [one["tokens"] for one in ours] == [list(one.ids) for one in theirs]
             for mine, one in zip(ours, theirs, strict=True):
@@ -110,14 +110,14 @@ def test_the_length_penalty_decides_what_is_best(figure):
     first = figure.locator(".ranking .first")
     assert first.inner_text().split() == ["1", "Oui", "−1.31", "2", "1.00", "−1.309"]
     assert "greedy decoding’s translation is number 2" in figure.locator(".summary").inner_text()
-    figure.get_by_label("length penalty").select_option("paper")
-    score = math.log(0.24) / DIVISORS["paper"](4)
-    divisor = DIVISORS["paper"](4)
+    figure.get_by_label("length penalty").select_option("gnmt")
+    score = math.log(0.24) / DIVISORS["gnmt"](4)
+    divisor = DIVISORS["gnmt"](4)
     assert first.inner_text().split() == [
         *("1", "Il", "fait", "froid"),
         *("−1.43", "4", f"{divisor:.2f}", f"{score:.3f}".replace("-", "−")),
     ]
-    assert "With the penalty “paper”, “Il fait froid” is the best" in figure.locator(".summary").inner_text()
+    assert "With the penalty “gnmt”, “Il fait froid” is the best" in figure.locator(".summary").inner_text()
 
 
 def test_the_search_grows_and_shrinks_by_keyboard(page, figure):
@@ -168,7 +168,7 @@ def test_a_sentence_of_the_readers_own_is_searched(page, with_translator, files)
     figure.get_by_role("button", name="Search").wait_for()
     figure.locator(".summary", has_text="the best of 4 beams").wait_for()
     source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
-    (theirs,) = beam_search(model, source_ids, **MARKS, beam_size=4, num_best=4, length_penalty="none")
+    (theirs,) = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4, length_penalty="none")
     shown = figure.locator(".ranking .total").all_inner_texts()
     assert [float(cell.replace("−", "-")) for cell in shown] == [
         pytest.approx(one.log_probability, abs=0.006) for one in theirs
@@ -191,7 +191,7 @@ def test_what_is_cut_off_is_not_ranked(page, with_translator, files):
         limit,
     )
     source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
-    options = {"max_length": limit, "beam_size": 4, "num_best": 4, "length_penalty": "none"}
+    options = {"max_length": limit, "beam_size": 4, "n_best": 4, "length_penalty": "none"}
     (theirs,) = beam_search(model, source_ids, **MARKS, **options)
     num_ended = sum(one.ended for one in theirs)
     assert 0 < num_ended < 4

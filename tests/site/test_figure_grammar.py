@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from glassformer.data.vocabulary import END_ID, START_ID, Vocabulary
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.inspection import record_attention
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.tasks.grammar import BOOK_EXAMPLE, Example, join_words

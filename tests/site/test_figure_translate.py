@@ -56,7 +56,7 @@ def ask(page, sentence):
 
 def test_it_translates_as_python_does(loaded, translator):
     ask(loaded, "I am tired.")
-    found = translator.translate_num_best(["I am tired."], num_best=4)[0]
+    found = translator.translate_n_best(["I am tired."], n_best=4)[0]
     assert answer(loaded) == found[0].text
     assert loaded.locator(".others li button").all_text_contents() == [one.text for one in found]
     loaded.get_by_label("choose words by").select_option("likeliest token")
@@ -118,7 +118,7 @@ def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
 def test_the_rivals_of_a_translation_can_be_looked_into(loaded, translator):
     ask(loaded, ANIMAL)
     best = answer(loaded)
-    second = translator.translate_num_best([ANIMAL], num_best=2)[0][1]
+    second = translator.translate_n_best([ANIMAL], n_best=2)[0][1]
     loaded.locator(".others summary").click()
     loaded.locator(".others li button").nth(1).click()
     answer(loaded)

@@ -13,7 +13,7 @@ import torch
 
 from bookkit.chapters import read_chapter
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID, Vocabulary
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.layers import EncoderLayer
 from glassformer.modules.transformer import Transformer, TransformerConfig
@@ -140,7 +140,7 @@ def projected(cached):
         if re.search(r"self_attention\.(key|value)_proj$", name):
             module.register_forward_hook(lambda module, given, made: counts.append(made.shape[-2]))
     marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": [END_ID]}
-    greedy_decode(model, torch.tensor([[4, 5, END_ID]]), **marks, max_length=10, cached=cached)
+    greedy_decode(model, torch.tensor([[4, 5, END_ID]]), **marks, max_length=10, use_cache=cached)
     return sum(counts)
 
 

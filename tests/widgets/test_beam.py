@@ -62,7 +62,7 @@ def test_the_search_finds_what_the_package_finds(model):
     ended = set()
     for size in (1, 2, 3, 4):
         (theirs,) = beam_search(
-            model, source_ids, **options, beam_size=size, num_best=size, length_penalty="none"
+            model, source_ids, **options, beam_size=size, n_best=size, length_penalty="none"
         )
         ours = {one.tokens: one.log_probability for one in search(continuations, size)}
         assert ours == {tuple(map(str, one.ids)): pytest.approx(one.log_probability) for one in theirs}

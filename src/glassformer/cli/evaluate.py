@@ -60,7 +60,7 @@ def run(chosen: argparse.Namespace) -> None:
     translator = Translator.load(place, device=use_machine(chosen))
     notes = read_notes(place)
     corpus = _read_own(chosen) if chosen.source else _load_corpus(chosen, notes)
-    search = {"beam_size": 4, "length_penalty": "paper"} | given_search(chosen)
+    search = {"beam_size": 4, "length_penalty": "gnmt"} | given_search(chosen)
     record = evaluate(translator, corpus, tests=chosen.tests, **search)
     for line in summarize(record):
         print(line)

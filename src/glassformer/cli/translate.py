@@ -26,14 +26,14 @@ examples:
   glassformer translate "I am tired." "Where is the station?"
   glassformer translate --input letter.en --output letter.fr
   echo "I am tired." | glassformer translate
-  glassformer translate --num-best 3 "I like it."
+  glassformer translate --n-best 3 "I like it."
   glassformer translate --sample --temperature 0.7 --seed 5 "I like it."
   glassformer translate --model runs/first --beam-size 1 "I am tired."
 
 Each argument or line is one sentence, and gives one line; text is UTF-8. A blank line gives a blank line.
 From a pipe, what has come is translated and passed on at once. An output file appears when it is complete.
 
-With --num-best, each line is: number of the sentence, score, translation, with a tab between.
+With --n-best, each line is: number of the sentence, score, translation, with a tab between.
 
 A line that is too long for the model or no UTF-8 gives a blank line, so that all others keep their place; it
 is named on stderr, and in the end the exit code is 1. Nothing is cut silently.
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     add_search_options(parser)
     parser.add_argument(
-        "--num-best", type=whole, metavar="N", help="give so many translations of a sentence, with scores"
+        "--n-best", type=whole, metavar="N", help="give so many translations of a sentence, with scores"
     )
     add_sampling_options(parser)
 
@@ -71,7 +71,7 @@ def run(chosen: argparse.Namespace) -> int:
             failures += len(unreadable)
             readable = [line for line in block if line.number not in unreadable]
             written = dict(zip((line.number for line in readable), write(readable), strict=True))
-            blank = "{}\t\t" if chosen.num_best else ""
+            blank = "{}\t\t" if chosen.n_best else ""
             for line in block:
                 sink.write((written.get(line.number, blank.format(line.number)) + "\n").encode())
             sink.flush()
@@ -87,7 +87,7 @@ def _refuse_contradictions(chosen: argparse.Namespace) -> None:
     if not chosen.sample and (unused := [*sampling, *(["seed"] if "seed" in chosen else [])]):
         chosen.refuse(f"{', '.join(map(to_flag, unused))}: only with --sample")
     search.pop("max_length", None)  # which both have
-    if chosen.sample and (unused := [*search, *(["num_best"] if chosen.num_best else [])]):
+    if chosen.sample and (unused := [*search, *(["n_best"] if chosen.n_best else [])]):
         chosen.refuse(f"{', '.join(map(to_flag, unused))}: not with --sample")
 
 
@@ -130,9 +130,7 @@ def _choose_writer(translator: Translator, chosen: argparse.Namespace) -> Write:
         return list(map(_one_line, translator.translate([line.text for line in lines], **search)))
 
     def several(lines: Sequence[Line]) -> list[str]:
-        found = translator.translate_num_best(
-            [line.text for line in lines], num_best=chosen.num_best, **search
-        )
+        found = translator.translate_n_best([line.text for line in lines], n_best=chosen.n_best, **search)
         return [
             "\n".join(f"{line.number}\t{one.score:.4f}\t{_one_line(one.text)}" for one in translations)
             for line, translations in zip(lines, found, strict=True)
@@ -150,7 +148,7 @@ def _choose_writer(translator: Translator, chosen: argparse.Namespace) -> Write:
     options = given_sampling(chosen) | search
     if chosen.sample:
         return drawn
-    return several if chosen.num_best else best
+    return several if chosen.n_best else best
 
 
 def _one_line(text: str) -> str:

@@ -10,6 +10,7 @@ from glassformer.modules.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
+from glassformer.modules.cache import DecoderCache, KVCache, RecurrentCache
 from glassformer.modules.chunked import chunked_attention
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.dropout import Dropout
@@ -50,6 +51,7 @@ __all__ = [
     "AdditiveAttentionTranslator",
     "AttentionHeads",
     "Decoder",
+    "DecoderCache",
     "DecoderLayer",
     "Dropout",
     "Embedding",
@@ -57,9 +59,11 @@ __all__ = [
     "EncoderLayer",
     "FeedForward",
     "FixedContextTranslator",
+    "KVCache",
     "LearnedPositions",
     "LinearBiasPositions",
     "MultiHeadAttention",
+    "RecurrentCache",
     "RecurrentConfig",
     "Residual",
     "RotaryPositions",

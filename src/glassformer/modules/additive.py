@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.modules.cache import KVCache
 from glassformer.modules.softmax import softmax
 from glassformer.validation import (
     require_axes,
@@ -12,6 +13,7 @@ from glassformer.validation import (
     require_not_empty,
     require_shape,
     require_whole,
+    require_width,
 )
 
 
@@ -26,18 +28,11 @@ def additive_attention(
     attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
     """Differentiable twin of `reference.recurrence.additive_attention`."""
-    vectors = {"query": query, "key": key, "value": value}
-    require_floating(**vectors)
-    require_axes(2, **vectors)
-    require_not_empty(**vectors)
+    _require_vectors(query, key, value, attn_mask)
     require_axes(1, score_weight=score_weight)
     d_hidden = score_weight.shape[-1]
     require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
     require_shape((key.shape[-1], d_hidden), key_weight=key_weight)
-    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
-    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
-    if attn_mask is not None:
-        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
     return _attend(query @ query_weight, key @ key_weight, value, score_weight, attn_mask)
 
 
@@ -63,31 +58,28 @@ class AdditiveAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_v"],
         attn_mask: Bool[Tensor, "batch #query key"] | None = None,
+        *,
+        cache: KVCache | None = None,
     ) -> tuple[Float[Tensor, "batch query d_v"], Float[Tensor, "batch query key"]]:
-        """Return the attended values and the weights that mixed them."""
-        return additive_attention(
-            query,
-            key,
-            value,
-            query_weight=self.query_weight,
-            key_weight=self.key_weight,
-            score_weight=self.score_weight,
-            attn_mask=attn_mask,
-        )
+        """Return the attended values and the attention weights.
 
-    def project_keys(self, key: Float[Tensor, "batch key d_model"]) -> Float[Tensor, "batch key d_model"]:
-        """Do once what the network does to keys that are looked at again and again."""
-        return key @ self.key_weight
-
-    def attend_projected(
-        self,
-        query: Float[Tensor, "batch query d_model"],
-        projected_key: Float[Tensor, "batch key d_model"],
-        value: Float[Tensor, "batch key d_v"],
-        attn_mask: Bool[Tensor, "batch #query key"] | None = None,
-    ) -> Float[Tensor, "batch query d_v"]:
-        """Return the attended values, as `forward` does, for keys from `project_keys`."""
-        return _attend(query @ self.query_weight, projected_key, value, self.score_weight, attn_mask)[0]
+        Args:
+            query: query vectors.
+            key: key vectors.
+            value: value vectors.
+            attn_mask: True where a query may attend to a key.
+            cache: projected keys, and values, of an earlier call, to be read in place of ``key`` and
+                ``value``; an empty one is filled.
+        """
+        _require_vectors(query, key, value, attn_mask)
+        require_width(len(self.score_weight), query=query, key=key)
+        if cache is not None and cache.is_final:
+            key, value = cache.read()
+        else:
+            key = key @ self.key_weight
+            if cache is not None:
+                cache.update(key, value)
+        return _attend(query @ self.query_weight, key, value, self.score_weight, attn_mask)
 
 
 def _attend(
@@ -100,3 +92,14 @@ def _attend(
     pairs = projected_query[..., :, None, :] + projected_key[..., None, :, :]
     weights = softmax(pairs.tanh() @ score_weight, where=attn_mask)
     return weights @ value, weights
+
+
+def _require_vectors(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
+    vectors = {"query": query, "key": key, "value": value}
+    require_floating(**vectors)
+    require_axes(2, **vectors)
+    require_not_empty(**vectors)
+    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
+    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
+    if attn_mask is not None:
+        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))

@@ -5,13 +5,12 @@ everything to PyTorch's kernel, which is faster and never holds the weights.
 """
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from glassformer.modules.cache import KVCache
 from glassformer.modules.dropout import dropout as drop
 from glassformer.modules.positions import RelativePositions
 from glassformer.modules.softmax import softmax
@@ -39,10 +38,7 @@ def attention_weights(
     """
     require_attention_inputs(query, key, attn_mask=attn_mask)
     require_same_dtype(query=query, key=key)
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    if score_bias is not None:
-        scores = scores + score_bias
-    return softmax(scores, where=attn_mask)
+    return _weights(query, key, attn_mask, score_bias)
 
 
 def scaled_dot_product_attention(
@@ -60,12 +56,8 @@ def scaled_dot_product_attention(
     The weights returned are those that mixed the values, after dropout, as in torch: then their rows
     need not sum to one.
     """
-    require_attention_inputs(query, key, value, attn_mask)
-    require_same_dtype(query=query, key=key, value=value)
-    require_probability(dropout=dropout)
-    weights = attention_weights(query, key, attn_mask, score_bias=score_bias)
-    weights = drop(weights, dropout) if dropout else weights
-    return weights @ value, weights
+    _require_inputs(query, key, value, attn_mask, dropout)
+    return _attend(query, key, value, attn_mask, dropout, score_bias)
 
 
 def fused_attention(
@@ -81,11 +73,9 @@ def fused_attention(
 
     Arguments as there.
     """
-    require_attention_inputs(query, key, value, attn_mask)
-    require_same_dtype(query=query, key=key, value=value)
-    require_probability(dropout=dropout)
-    if dropout and query.device.type == "cpu":  # there no kernel drops weights without holding them
-        return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)[0]
+    _require_inputs(query, key, value, attn_mask, dropout)
+    if dropout and query.device.type == "cpu":  # the CPU has no fused kernel with dropout
+        return _attend(query, key, value, attn_mask, dropout, score_bias)[0]
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
     # Kernels differ on a query that may look at nothing: let it look everywhere and take back what it saw.
@@ -149,23 +139,6 @@ class AttentionHeads(nn.Module):
         return fused_attention(query, key, value, attn_mask, dropout, score_bias=score_bias), None
 
 
-class Past(NamedTuple):
-    """What was written before the tokens that come next, as `MultiHeadAttention.attend_next` meets it.
-
-    Attributes:
-        remember: takes in the keys and values of the new tokens, ``batch heads new d_head``, and gives back
-            those of all tokens, ``batch heads key d_head``.
-        position: where every new token stands, as an array of one number: they are rivals for one place.
-        key_positions: where each of all tokens stands.
-        attn_mask: True where a new token may look at one of all tokens; without it, everywhere.
-    """
-
-    remember: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-    position: Int[Tensor, "1"]
-    key_positions: Int[Tensor, " key"]
-    attn_mask: Bool[Tensor, "batch 1 new key"] | None
-
-
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side: Concat(head₁, …, headₕ) W_O (Vaswani et al., 2017, section 3.2.2).
 
@@ -209,87 +182,68 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "*batch key d_model"],
         value: Float[Tensor, "*batch key d_model"],
         attn_mask: Bool[Tensor, "..."] | None = None,
-    ) -> tuple[Float[Tensor, "*batch query d_model"], Float[Tensor, "*batch heads query key"]]:
-        """Project, split, attend in each head, merge, project.
+        *,
+        cache: KVCache | None = None,
+        need_weights: bool = True,
+    ) -> tuple[Float[Tensor, "*batch query d_model"], Float[Tensor, "*batch heads query all_keys"] | None]:
+        """Project, split into heads, attend, merge, project.
 
         Args:
-            query: what looks, one vector a position.
-            key: what is looked at.
-            value: what is handed over; the same positions as ``key``.
-            attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+            query: query vectors.
+            key: key vectors.
+            value: value vectors at the same positions as ``key``.
+            attn_mask: True where a query may attend to a key, cached keys first; broadcast against
+                ``*batch heads query key``.
+            cache: keys and values of earlier calls. A cache that grows takes in those of this call; from one
+                that is final, all keys and values are read, and ``key`` and ``value`` are not projected.
+            need_weights: False leaves the weights out, which is faster.
 
         Returns:
-            The output, and the weights of each head, after dropout.
+            The output, and the weights of each head after dropout, or None without ``need_weights``.
 
         Raises:
             ValueError: an argument's shape or type does not fit; the message names it.
         """
-        query, key, value, score_bias = self._split(query, key, value)
-        attended, weights = self.heads(query, key, value, attn_mask, score_bias, need_weights=True)
-        return self.output_proj(merge_heads(attended)), weights
-
-    def attend(
-        self,
-        query: Float[Tensor, "*batch query d_model"],
-        key: Float[Tensor, "*batch key d_model"],
-        value: Float[Tensor, "*batch key d_model"],
-        attn_mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "*batch query d_model"]:
-        """Give the same output by the fused path, without weights. Arguments and errors as in `forward`."""
-        query, key, value, score_bias = self._split(query, key, value)
-        return self._attend(query, key, value, attn_mask, score_bias)
-
-    def attend_next(
-        self, x: Float[Tensor, "batch new d_model"], past: Past
-    ) -> Float[Tensor, "batch new d_model"]:
-        """Give for the next place what `attend` would give there, if ``x`` ended what was written so far.
-
-        Args:
-            x: one vector a rival for the place; several stand side by side where several ways on are tried.
-            past: the keys and values of all before them, which take in those of ``x``.
-        """
-        query = split_heads(self.query_proj(x), self.num_heads)
-        key = split_heads(self.key_proj(x), self.num_heads)
-        value = split_heads(self.value_proj(x), self.num_heads)
-        if self.positions is None:
-            return self._attend(query, *past.remember(key, value), past.attn_mask)
-        here = past.position.expand(x.shape[-2])
-        query, key = self.positions.place(query, here), self.positions.place(key, here)
-        score_bias = self.positions.score_bias(query, here, past.key_positions)
-        return self._attend(query, *past.remember(key, value), past.attn_mask, score_bias)
-
-    def project_memory(
-        self, memory: Float[Tensor, "*batch key d_model"]
-    ) -> tuple[Float[Tensor, "*batch heads key d_head"], Float[Tensor, "*batch heads key d_head"]]:
-        """Return the keys and values of what is looked at again and again, for `attend_projected`."""
-        key, value = self.key_proj(memory), self.value_proj(memory)
-        return split_heads(key, self.num_heads).contiguous(), split_heads(value, self.num_heads).contiguous()
-
-    def attend_projected(
-        self,
-        query: Float[Tensor, "*batch query d_model"],
-        key: Float[Tensor, "*batch heads key d_head"],
-        value: Float[Tensor, "*batch heads key d_head"],
-        attn_mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "*batch query d_model"]:
-        """Give what `attend` gives, without positions, to keys and values from `project_memory`."""
-        query = split_heads(self.query_proj(query), self.num_heads)
-        return self._attend(query, key, value, attn_mask)
-
-    def _attend(self, query: Tensor, key: Tensor, value: Tensor, *mask_and_bias: Tensor | None) -> Tensor:
-        attended, _ = self.heads(query, key, value, *mask_and_bias, need_weights=False)
-        return self.output_proj(merge_heads(attended))
-
-    def _split(
-        self, query: Tensor, key: Tensor, value: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """Project and split; relative positions turn queries and keys, or give a bias for the scores."""
         require_floating(query=query, key=key, value=value)
         require_width(self.d_model, query=query, key=key, value=value)
-        query = split_heads(self.query_proj(query), self.num_heads)
-        key = split_heads(self.key_proj(key), self.num_heads)
-        value = split_heads(self.value_proj(value), self.num_heads)
-        if self.positions is None:
-            return query, key, value, None
-        query, key, score_bias = self.positions(query, key)
-        return query, key, value, score_bias
+        query, score_bias = split_heads(self.query_proj(query), self.num_heads), None
+        if cache is not None and cache.is_final:
+            key, value = cache.read()
+        else:
+            key = split_heads(self.key_proj(key), self.num_heads)
+            value = split_heads(self.value_proj(value), self.num_heads)
+            if self.positions is not None:
+                positions = None if cache is None else cache.positions(key.shape[-2])
+                query, key, score_bias = self.positions(query, key, positions)
+            if cache is not None:
+                key, value = cache.update(key, value)
+        attended, weights = self.heads(query, key, value, attn_mask, score_bias, need_weights=need_weights)
+        return self.output_proj(merge_heads(attended)), weights
+
+
+def _weights(query: Tensor, key: Tensor, attn_mask: Tensor | None, score_bias: Tensor | None) -> Tensor:
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if score_bias is not None:
+        scores = scores + score_bias
+    return softmax(scores, where=attn_mask)
+
+
+def _attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    dropout: float,
+    score_bias: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    weights = _weights(query, key, attn_mask, score_bias)
+    weights = drop(weights, dropout) if dropout else weights
+    return weights @ value, weights
+
+
+def _require_inputs(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout: float
+) -> None:
+    require_attention_inputs(query, key, value, attn_mask)
+    require_same_dtype(query=query, key=key, value=value)
+    require_probability(dropout=dropout)

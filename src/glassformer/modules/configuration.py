@@ -43,6 +43,11 @@ class TranslatorConfig:
                 f"and target_vocabulary_size ({target})"
             )
 
+    @property
+    def num_positions(self) -> int | None:
+        """Number of positions a sentence can have; None without a limit."""
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(TranslatorConfig):
@@ -89,6 +94,11 @@ class TransformerConfig(TranslatorConfig):
                 f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "
                 f"of num_heads ({self.num_heads})"
             )
+
+    @property
+    def num_positions(self) -> int | None:
+        """Number of positions a sentence can have; None without a limit."""
+        return self.max_length if self.positions == "learned" else None
 
     @classmethod
     def tiny(

@@ -6,7 +6,8 @@ from typing import Literal
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glassformer.modules.attention import MultiHeadAttention, Past
+from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.cache import KVCache, LayerCache
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.positions import RelativePositions
 from glassformer.validation import (
@@ -144,19 +145,24 @@ class EncoderLayer(nn.Module):
         self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
 
     def forward(
-        self, x: Float[Tensor, "*batch time d_model"], attn_mask: Bool[Tensor, "..."] | None = None
+        self,
+        x: Float[Tensor, "*batch time d_model"],
+        attn_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Let the positions look at each other, then think by themselves.
+        """Apply self-attention, then the feed-forward network.
 
         Args:
-            x: one vector a position.
-            attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+            x: one vector per position.
+            attn_mask: True where a query may attend to a key; broadcast against ``*batch heads query key``.
+            cache: keys and values of earlier positions, which those of ``x`` join.
 
         Raises:
             ValueError: an argument's shape or type does not fit; the message names it.
         """
         _require_vectors(self.self_attention.d_model, x=x)
-        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
+        x = self.self_attention_residual(x, lambda x: _attend(self.self_attention, x, x, attn_mask, cache))
         return self.feed_forward_residual(x, self.feed_forward)
 
 
@@ -191,46 +197,37 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "*batch source d_model"],
         attn_mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        cache: LayerCache | None = None,
     ) -> Float[Tensor, "*batch target d_model"]:
-        """Let the target look at itself, then at the source, then think by itself.
+        """Apply self-attention, cross-attention, then the feed-forward network.
 
         Args:
-            x: one vector a target position.
-            memory: what the encoder made of the source.
-            attn_mask: True where a target position may look at a target position. Nothing is causal by
-                itself: see `modules.masks.causal_mask`.
-            memory_mask: True where a target position may look at a source position.
+            x: one vector per target position.
+            memory: output of the encoder.
+            attn_mask: True where a target position may attend to a target position. No mask is causal by
+                default: see `modules.masks.causal_mask`.
+            memory_mask: True where a target position may attend to a source position.
+            cache: keys and values of earlier target positions and of the source.
 
         Raises:
             ValueError: an argument's shape or type does not fit; the message names it.
         """
         _require_vectors(self.self_attention.d_model, x=x, memory=memory)
-        x = self.self_attention_residual(x, lambda x: self.self_attention.attend(x, x, x, attn_mask))
+        own, cross = cache or (None, None)
+        x = self.self_attention_residual(x, lambda x: _attend(self.self_attention, x, x, attn_mask, own))
         x = self.cross_attention_residual(
-            x, lambda x: self.cross_attention.attend(x, memory, memory, memory_mask)
+            x, lambda x: _attend(self.cross_attention, x, memory, memory_mask, cross)
         )
         return self.feed_forward_residual(x, self.feed_forward)
 
-    def step(
-        self,
-        x: Float[Tensor, "batch new d_model"],
-        past: Past,
-        memory: tuple[Float[Tensor, "batch heads source d_head"], Float[Tensor, "batch heads source d_head"]],
-        memory_mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "batch new d_model"]:
-        """Give for the next place what `forward` would give there, from keys and values that were kept.
 
-        Args:
-            x: one vector a rival for the place.
-            past: what the target's self-attention remembers: see `modules.attention.Past`.
-            memory: what `MultiHeadAttention.project_memory` of the cross-attention made of the memory.
-            memory_mask: True where a source position may be looked at.
-        """
-        x = self.self_attention_residual(x, lambda x: self.self_attention.attend_next(x, past))
-        x = self.cross_attention_residual(
-            x, lambda x: self.cross_attention.attend_projected(x, *memory, memory_mask)
-        )
-        return self.feed_forward_residual(x, self.feed_forward)
+def _attend(
+    attention: MultiHeadAttention, x: Tensor, memory: Tensor, attn_mask: Tensor | None, cache: KVCache | None
+) -> Tensor:
+    """Attend from x to the memory, without computing weights."""
+    attended, _ = attention(x, memory, memory, attn_mask, cache=cache, need_weights=False)
+    return attended
 
 
 def _require_vectors(d_model: int, **arrays: Tensor) -> None:

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from glassformer.validation import require_axes, require_ids, require_whole
+from glassformer.validation import require_axes, require_integers, require_whole
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
@@ -15,7 +15,6 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[T
 
 def padding_mask(ids: Int[Tensor, "*batch key"], pad_id: int) -> Bool[Tensor, "*batch 1 1 key"]:
     """Twin of `reference.masks.padding_mask`, on the device of ``ids``."""
-    if not torch.compiler.is_compiling():
-        require_ids("ids", ids)
+    require_integers(ids=ids)
     require_axes(1, ids=ids)
     return (ids != pad_id)[..., None, None, :]

@@ -114,7 +114,7 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Turn queries and keys by where they stand (Su et al., 2021); the last query stands at the last key.
+    """Rotate queries and keys by their positions (Su et al., 2021).
 
     Args:
         base: as in `rotate_by_position`.
@@ -126,60 +126,54 @@ class RotaryPositions(nn.Module):
         self.base = base
 
     def forward(
-        self, query: Float[Tensor, "*batch heads query d_head"], key: Float[Tensor, "*batch heads key d_head"]
-    ) -> tuple[Float[Tensor, "*batch heads query d_head"], Float[Tensor, "*batch heads key d_head"], None]:
-        """Return the turned queries and keys, and no bias."""
-        positions = torch.arange(key.shape[-2], device=key.device)
-        query_positions = torch.arange(query.shape[-2], device=key.device) + key.shape[-2] - query.shape[-2]
-        return self.place(query, query_positions), self.place(key, positions), None
-
-    def place(
-        self, x: Float[Tensor, "*batch heads time d_head"], positions: Int[Tensor, "time"]
-    ) -> Float[Tensor, "*batch heads time d_head"]:
-        """Turn queries, or keys, that stand at these positions."""
-        return rotate_by_position(x, positions, self.base)
-
-    def score_bias(
         self,
         query: Float[Tensor, "*batch heads query d_head"],
-        query_positions: Int[Tensor, "query"],
-        key_positions: Int[Tensor, "key"],
-    ) -> None:
-        """Add nothing to the scores: they know the distance from the turns."""
+        key: Float[Tensor, "*batch heads key d_head"],
+        positions: Int[Tensor, " all_keys"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch heads query d_head"], Float[Tensor, "*batch heads key d_head"], None]:
+        """Return the rotated queries and keys, and no score bias.
+
+        Args:
+            query: query vectors; the last query has the position of the last key.
+            key: key vectors.
+            positions: positions of all keys, cached ones first; 0, 1, 2, … by default.
+        """
+        query_positions, positions = _positions(query, key, positions)
+        key_positions = positions[-key.shape[-2] :]
+        query = rotate_by_position(query, query_positions, self.base)
+        return query, rotate_by_position(key, key_positions, self.base), None
 
 
 class LinearBiasPositions(nn.Module):
-    """Lower the scores by distance, each head with its own slope (Press et al., 2022)."""
+    """Lower the scores in proportion to distance, with one slope per head (Press et al., 2022)."""
 
     def forward(
-        self, query: Float[Tensor, "*batch heads query d_head"], key: Float[Tensor, "*batch heads key d_head"]
+        self,
+        query: Float[Tensor, "*batch heads query d_head"],
+        key: Float[Tensor, "*batch heads key d_head"],
+        positions: Int[Tensor, " all_keys"] | None = None,
     ) -> tuple[
         Float[Tensor, "*batch heads query d_head"],
         Float[Tensor, "*batch heads key d_head"],
-        Float[Tensor, "heads query key"],
+        Float[Tensor, "heads query all_keys"],
     ]:
-        """Return queries and keys as they are, and what to add to the scaled scores."""
-        num_heads, query_length = query.shape[-3:-1]
-        bias = linear_bias(query_length, key.shape[-2], num_heads, device=query.device, dtype=query.dtype)
-        return query, key, bias
+        """Return queries and keys unchanged, and the bias of the scaled scores.
 
-    def place(
-        self, x: Float[Tensor, "*batch heads time d_head"], positions: Int[Tensor, "time"]
-    ) -> Float[Tensor, "*batch heads time d_head"]:
-        """Leave queries and keys as they are."""
-        return x
-
-    def score_bias(
-        self,
-        query: Float[Tensor, "*batch heads query d_head"],
-        query_positions: Int[Tensor, "query"],
-        key_positions: Int[Tensor, "key"],
-    ) -> Float[Tensor, "heads query key"]:
-        """Return what to add to the scaled scores of queries and keys that stand at these positions."""
-        return _bias(query_positions, key_positions, query.shape[-3], query.dtype)
+        Arguments as in `RotaryPositions`.
+        """
+        return query, key, _bias(*_positions(query, key, positions), query.shape[-3], query.dtype)
 
 
 RelativePositions = RotaryPositions | LinearBiasPositions
+
+
+def _positions(query: Tensor, key: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return the positions of the queries and of all keys; the last query has that of the last key."""
+    num_queries, num_keys = query.shape[-2], key.shape[-2]
+    if positions is not None:
+        return positions[-num_queries:], positions
+    positions = torch.arange(num_keys, device=key.device)
+    return torch.arange(num_queries, device=key.device) + num_keys - num_queries, positions
 
 
 def _bias(query_positions: Tensor, key_positions: Tensor, num_heads: int, dtype: torch.dtype) -> Tensor:

@@ -4,16 +4,17 @@ import math
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from glassformer.modules.additive import AdditiveAttention
 from glassformer.modules.additive import additive_attention as additive_attention
+from glassformer.modules.cache import RecurrentCache, takes_cache
 from glassformer.modules.configuration import RecurrentConfig as RecurrentConfig
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.masks import padding_mask
-from glassformer.modules.sentences import require_sentences
+from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import (
     require_axes,
     require_floating,
@@ -111,100 +112,113 @@ class FixedContextTranslator(nn.Module):
             ValueError: ids are outside the vocabulary, padding is not at the end, a source holds nothing
                 else, or a shape does not fit; the message names it.
         """
-        return self.output_proj(self.states(source_ids, target_ids))
-
-    def states(
-        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, "batch target d_model"]:
-        """Give what ``output_proj`` reads the logits from; arguments as in `forward`."""
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
-        _, context = self.encode(source_ids)
-        return self.dropout(self.decode_states(target_ids, context))
+        return self.decode(target_ids, *self.encode(source_ids))
 
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[
         Float[Tensor, "batch source d_model"],
-        tuple[Float[Tensor, "layers batch d_model"], Float[Tensor, "layers batch d_model"]],
+        Bool[Tensor, "batch 1 source"],
+        Float[Tensor, "batch layers d_model"],
+        Float[Tensor, "batch layers d_model"],
     ]:
-        """Read the source: the state after each token, and the state and cell after the last real one.
+        """Return the state after each source token, their padding mask, and the last state and cell.
 
-        Read both ways, each is half a state from the left beside half a state from the right.
+        In a bidirectional encoder, one half of each comes from the left and one from the right.
         """
         lengths = self._measure(source_ids)
-        embedded = self._embed(self.source_embedding, source_ids, tied=self.config.tie_embeddings == "all")
-        packed = pack_padded_sequence(embedded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        embedded = self._embed(self.source_embedding, "source_ids", source_ids)
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
         states, (state, cell) = self.encoder(packed)
         memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source_ids.shape[-1])
-        return memory, (self._join_ways(state), self._join_ways(cell))
+        memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]  # without an axis for heads
+        return memory, memory_mask, self._join_ways(state), self._join_ways(cell)
 
-    def decode_states(
+    def decode(
         self,
         target_ids: Int[Tensor, "batch target"],
-        context: tuple[Float[Tensor, "layers batch d_model"], Float[Tensor, "layers batch d_model"]],
-    ) -> Float[Tensor, "batch target d_model"]:
-        """Run the decoder over the target, from the context on."""
-        require_sentences("target_ids", target_ids, self.config.target_vocabulary_size)
-        return self._run_decoder(target_ids, context)[0]
+        *encoded: Any,
+        cache: RecurrentCache | None = None,
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Return the logits of the next token; arguments as in `hidden_states`."""
+        return self.output_proj(self.hidden_states(target_ids, *encoded, cache=cache))
 
-    def remember(
-        self, source_ids: Int[Tensor, "batch source"]
-    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor]]:
-        """Read the source, and give what `step` needs to write: what it looks back at, and where it starts.
-
-        Returns:
-            Arrays whose first axis is the batch, here none at all; state and cell, ``layers batch d_model``.
-        """
-        return (), self.encode(source_ids)[1]
-
-    def step(
+    def hidden_states(
         self,
-        last_ids: Int[Tensor, "batch beams"],
-        context: tuple[Float[Tensor, "layers rows d_model"], Float[Tensor, "layers rows d_model"]],
-        *remembered: Tensor,
-    ) -> tuple[Float[Tensor, "batch beams d_model"], tuple[Tensor, Tensor]]:
-        """Take in one more token of each row, and give what `states` would give there, and the next context.
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        memory_mask: Bool[Tensor, "batch 1 source"] | None,
+        state: Float[Tensor, "batch layers d_model"],
+        cell: Float[Tensor, "batch layers d_model"],
+        *,
+        cache: RecurrentCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Return the decoder's hidden states, from which ``output_proj`` computes the logits.
 
         Args:
-            last_ids: the tokens; the beams of a sentence are rows that go on from the same source.
-            context: state and cell of each row, sentence by sentence.
-            *remembered: what `remember` gave to look back at.
+            target_ids: all target tokens so far; with a cache, the last token of each beam.
+            memory: states of the encoder.
+            memory_mask: True where a source token may be attended to.
+            state: last state of the encoder, in which the decoder starts.
+            cell: last cell of the encoder, in which the decoder starts.
+            cache: state of the decoder after earlier target tokens, from `make_cache`.
         """
-        states, context = self._run_decoder(last_ids.reshape(-1, 1), context)
-        return self._finish(states.view(*last_ids.shape, -1), *remembered), context
+        return self.dropout(self.run_decoder(target_ids, state, cell, cache=cache))
 
-    def _finish(self, states: Tensor, *remembered: Tensor) -> Tensor:
-        return self.dropout(states)
+    def run_decoder(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        state: Float[Tensor, "batch layers d_model"],
+        cell: Float[Tensor, "batch layers d_model"],
+        *,
+        cache: RecurrentCache | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Return the states of the LSTM, before any attention; arguments as in `hidden_states`."""
+        require_sentences(target_ids=target_ids)
+        context = state.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous()
+        ids = target_ids
+        if cache is not None:  # every beam is a row of its own, of one token
+            context, ids = cache.state or context, target_ids.reshape(-1, 1)
+        states, context = self.decoder(self._embed(self.target_embedding, "target_ids", ids), context)
+        if cache is not None:
+            cache.state = context
+        return states.reshape(*target_ids.shape, -1)
 
-    def _run_decoder(
-        self, target_ids: Tensor, context: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        tied = self.config.tie_embeddings != "none"
-        return self.decoder(self._embed(self.target_embedding, target_ids, tied=tied), context)
+    def make_cache(self, max_length: int, beam_size: int = 1) -> RecurrentCache | None:
+        """Make an empty cache for `decode`; None if a subclass's decoder does not accept one."""
+        takes = takes_cache(self.decode, self.hidden_states, self.run_decoder)
+        return RecurrentCache() if takes else None
 
-    def _embed(self, embedding: nn.Embedding, ids: Tensor, *, tied: bool) -> Tensor:
-        """Look up each token; what serves as the output map too is small, and comes times √d_model."""
-        embedded: Tensor = embedding(ids)
+    def _embed(self, embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
+        """Look up each token; a table that is also the output matrix is small, and is scaled by √d_model."""
+        with explain_bad_ids(name, ids, embedding.num_embeddings):
+            embedded: Tensor = embedding(ids)
+        tied = embedding.weight is self.output_proj.weight
         return self.dropout(embedded * math.sqrt(self.config.d_model) if tied else embedded)
 
     def _join_ways(
         self, last: Float[Tensor, "layers_ways batch width"]
-    ) -> Float[Tensor, "layers batch d_model"]:
-        """Put what was read from the left and from the right side by side in each layer."""
+    ) -> Float[Tensor, "batch layers d_model"]:
+        """Join the two directions of each layer."""
         by_layer = last.reshape(self.config.num_layers, -1, *last.shape[1:])
-        return by_layer.transpose(1, 2).flatten(2)
+        return by_layer.permute(2, 0, 1, 3).flatten(2)
 
-    def _measure(self, source_ids: Tensor) -> Tensor:
-        """Count the real tokens of each sentence; the padding must follow them."""
-        require_sentences("source_ids", source_ids, self.config.source_vocabulary_size)
-        real = source_ids != self.config.pad_id
-        if not bool(real[:, 0].all()) or bool((real[:, 1:] & ~real[:, :-1]).any()):
-            sentence = int((~real[:, 0] | (real[:, 1:] & ~real[:, :-1]).any(-1)).nonzero()[0])
+    def _measure(self, source_ids: Tensor) -> Int[Tensor, " batch"]:
+        """Count the real tokens of each sentence; padding must follow them.
+
+        Packing needs the lengths on the host, so that they are copied there, once; a Transformer copies
+        nothing.
+        """
+        require_sentences(source_ids=source_ids)
+        real = (source_ids != self.config.pad_id).cpu().numpy()
+        if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
+            sentence = int((~real[:, 0] | (real[:, 1:] & ~real[:, :-1]).any(-1)).argmax())
             raise ValueError(
                 f"source_ids must start with a real token and end in padding (id {self.config.pad_id}), "
                 f"but sentence {sentence} is {source_ids[sentence].tolist()}"
             )
-        return real.sum(-1)
+        return torch.from_numpy(real.sum(-1))
 
 
 class AdditiveAttentionTranslator(FixedContextTranslator):
@@ -221,29 +235,20 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
         _initialise(self.attention, config.d_model, generator)
         _initialise(self.mix, config.d_model, generator)
 
-    def states(
-        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
+    def hidden_states(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        memory_mask: Bool[Tensor, "batch 1 source"] | None,
+        state: Float[Tensor, "batch layers d_model"],
+        cell: Float[Tensor, "batch layers d_model"],
+        *,
+        cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Give what ``output_proj`` reads the logits from: states mixed with what they looked back at."""
-        require_same_batch(source_ids=source_ids, target_ids=target_ids)
-        memory, context = self.encode(source_ids)
-        states = self.decode_states(target_ids, context)
-        memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]  # without an axis for heads
-        attended, _ = self.attention(states, memory, memory, memory_mask)
-        return self._mix(states, attended)
-
-    def remember(
-        self, source_ids: Int[Tensor, "batch source"]
-    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, Tensor]]:
-        """As in `FixedContextTranslator`; it looks back at keys, values, and which of them are real."""
-        memory, context = self.encode(source_ids)
-        memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]
-        return (self.attention.project_keys(memory), memory, memory_mask), context
-
-    def _finish(self, states: Tensor, *remembered: Tensor) -> Tensor:
-        return self._mix(states, self.attention.attend_projected(states, *remembered))
-
-    def _mix(self, states: Tensor, attended: Tensor) -> Tensor:
+        """Return the states of the LSTM, each mixed with the values it attends to in the memory."""
+        states = self.run_decoder(target_ids, state, cell, cache=cache)
+        keys = None if cache is None else cache.memory
+        attended, _ = self.attention(states, memory, memory, memory_mask, cache=keys)
         return self.dropout(self.mix(torch.cat([states, attended], dim=-1)).tanh())
 
 

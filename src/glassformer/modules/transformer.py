@@ -1,13 +1,14 @@
 """The whole Transformer: an encoder that reads and a decoder that writes (Vaswani et al., 2017, Figure 1)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from glassformer.modules.cache import DecoderCache, LayerCache, takes_cache
 from glassformer.modules.configuration import TransformerConfig as TransformerConfig
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
@@ -19,7 +20,7 @@ from glassformer.modules.positions import (
     RotaryPositions,
     SinusoidalPositions,
 )
-from glassformer.modules.sentences import require_sentences
+from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import require_same_batch
 
 
@@ -74,10 +75,16 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "*batch source d_model"],
         attn_mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "*batch target d_model"]:
-        """Turn embedded target tokens into states that tell the next; arguments as in `DecoderLayer`."""
-        for layer in self.layers:
-            x = layer(x, memory, attn_mask, memory_mask)
+        """Compute the hidden states of embedded target tokens.
+
+        Arguments as in `DecoderLayer`; ``cache`` holds one cache per layer.
+        """
+        for number, layer in enumerate(self.layers):
+            cached = {} if cache is None else {"cache": cache[number]}
+            x = layer(x, memory, attn_mask, memory_mask, **cached)
         return self.final_norm(x)
 
 
@@ -119,47 +126,71 @@ class Transformer(nn.Module):
             ValueError: ids are outside the vocabulary, or a shape does not fit; the message names it.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
-        memory, memory_mask = self.encode(source_ids)
-        return self.decode(target_ids, memory, memory_mask)
-
-    def states(
-        self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, "batch target d_model"]:
-        """Give what the logits are read from; arguments as in `forward`."""
-        require_same_batch(source_ids=source_ids, target_ids=target_ids)
-        memory, memory_mask = self.encode(source_ids)
-        return self.decode_states(target_ids, memory, memory_mask)
+        return self.decode(target_ids, *self.encode(source_ids))
 
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """Read the source once: its memory, and the mask that hides its padding from the decoder."""
-        require_sentences("source_ids", source_ids, self.config.source_vocabulary_size)
+        """Return the memory of the source, and the mask that hides its padding from the decoder."""
+        require_sentences(source_ids=source_ids)
+        with explain_bad_ids("source_ids", source_ids, self.config.source_vocabulary_size):
+            x = self.source_embedding(source_ids)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
-        return self.encoder(self.source_embedding(source_ids), memory_mask), memory_mask
+        return self.encoder(x, memory_mask), memory_mask
 
     def decode(
         self,
         target_ids: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"],
         memory_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+        *,
+        cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Give the logits, with what `encode` returned."""
-        return self.output_proj(self.decode_states(target_ids, memory, memory_mask))
+        """Return the logits of the next token; arguments as in `hidden_states`."""
+        return self.output_proj(self.hidden_states(target_ids, memory, memory_mask, cache=cache))
 
-    def decode_states(
+    def hidden_states(
         self,
         target_ids: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"],
         memory_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+        *,
+        cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Give what the logits are read from, with what `encode` returned."""
-        require_sentences("target_ids", target_ids, self.config.target_vocabulary_size)
+        """Return the decoder's hidden states, from which ``output_proj`` computes the logits.
+
+        Args:
+            target_ids: all target tokens so far; with a cache, the last token of each beam.
+            memory: output of the encoder.
+            memory_mask: True where a source token may be attended to.
+            cache: keys and values of the source and of earlier target tokens, from `make_cache`.
+        """
+        require_sentences(target_ids=target_ids)
         require_same_batch(target_ids=target_ids, memory=memory)
-        attn_mask = causal_mask(target_ids.shape[-1], target_ids.device) & padding_mask(
-            target_ids, self.config.pad_id
-        )
-        return self.decoder(self.target_embedding(target_ids), memory, attn_mask, memory_mask)
+        length = target_ids.shape[-1]
+        if cache is None:
+            causal = causal_mask(length, target_ids.device)
+            attn_mask: Tensor | None = causal & padding_mask(target_ids, self.config.pad_id)
+            start = 0
+        else:  # beams are side by side, each of one token
+            start, attn_mask = cache.append(length)
+            target_ids = target_ids.reshape(-1, 1)
+        with explain_bad_ids("target_ids", target_ids, self.config.target_vocabulary_size):
+            x = self.target_embedding(target_ids, start).view(-1, length, self.config.d_model)
+        return self.decoder(x, memory, attn_mask, memory_mask, cache=cache and cache.layers)
+
+    def make_cache(self, max_length: int, beam_size: int = 1) -> DecoderCache | None:
+        """Make an empty cache for `decode`; None if a subclass's decoder or layer does not accept one.
+
+        Args:
+            max_length: number of tokens per beam at most.
+            beam_size: number of beams per sentence at most.
+        """
+        layers = [layer.forward for layer in self.decoder.layers]
+        if not takes_cache(self.decode, self.hidden_states, self.decoder.forward, *layers):
+            return None
+        slots = 1 + (max_length - 1) * beam_size  # a sentence starts as one beam
+        return DecoderCache(len(layers), slots, self.output_proj.weight.device)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
         """Xavier-uniform maps with biases of zero; embeddings of variance 1/d_model, so 1 once scaled."""

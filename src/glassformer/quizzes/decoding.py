@@ -2,7 +2,7 @@
 
 import torch
 
-from glassformer.decoding.sampling import draw_tokens
+from glassformer.decoding.generate import sample_tokens
 from glassformer.metrics import bleu
 from glassformer.reference.masks import causal_mask
 from glassformer.widgets.questions import Number, OneOf, right, wrong
@@ -11,7 +11,7 @@ _TOKENS = 10
 _PASSES_WITHOUT = int(causal_mask(_TOKENS).sum())  # step t passes the t tokens so far through the decoder
 _EVENLY = (torch.arange(1000) + 0.5) / 1000  # what luck could bring, each as often
 _LOGITS = torch.tensor([0.5, 0.3, 0.15, 0.05]).log().expand(1000, -1)
-_DRAWN = draw_tokens(_LOGITS, _EVENLY, top_p=0.7)
+_DRAWN = sample_tokens(_LOGITS, _EVENLY, top_p=0.7)
 _HALF = bleu(["one two three four"], [["one two three four five six seven eight"]]).value
 
 QUESTIONS = (

@@ -130,4 +130,4 @@ class OrderReader(nn.Module):
         x = self.word(ids)
         if self.position is not None:
             x = self.position(x, start)
-        return self.answer_proj(self.attention.attend(x[:, -1:], x, x, attn_mask).squeeze(-2))
+        return self.answer_proj(self.attention(x[:, -1:], x, x, attn_mask, need_weights=False)[0].squeeze(-2))

@@ -101,7 +101,7 @@ def chunked_loss(
     require_whole(chunk_size=chunk_size)
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
-    states = model.states(source_ids, decoder_input_ids)
+    states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
     wanted = labels != model.config.pad_id
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]

@@ -26,7 +26,7 @@ from glassformer.validation import require_choice, require_whole
 
 RECIPE_FILE, RESULT_FILE = "recipe.json", "results.json"
 CHECKPOINTS_FOLDER, TRANSLATOR_FOLDER = "checkpoints", "translator"
-_SEARCH: dict[str, Any] = {"beam_size": 4, "length_penalty": "paper", "alpha": 0.6}
+_SEARCH: dict[str, Any] = {"beam_size": 4, "length_penalty": "gnmt", "alpha": 0.6}
 _RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # names in older recipes
 _FROM_THE_VOCABULARY = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
 

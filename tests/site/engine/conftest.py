@@ -6,7 +6,7 @@ import pytest
 from engine import ENGINE, MARKS, PRETRAINED, SCRIPTS, Engine, sentences, serve, stack
 
 from glassformer.data.vocabulary import END_ID, PAD_ID
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.translator import Translator
 
 HELPERS = Path(__file__).parents[2] / "helpers/engine.js"

@@ -17,15 +17,15 @@ def test_greedy_decoding_writes_what_python_writes(engine, pairs):
 
 
 SEARCHES = [
-    {"num_best": 4},
-    {"length_penalty": "none", "beam_size": 3, "num_best": 2},
+    {"n_best": 4},
+    {"length_penalty": "none", "beam_size": 3, "n_best": 2},
     {"length_penalty": "average"},
     {"alpha": 1.5, "beam_size": 6},
-    {"max_length": 4, "num_best": 4},
+    {"max_length": 4, "n_best": 4},
 ]
 
 IN_JAVASCRIPT = {
-    "num_best": "numBest",
+    "n_best": "nBest",
     "length_penalty": "lengthPenalty",
     "beam_size": "beamSize",
     "max_length": "maxLength",
@@ -54,7 +54,7 @@ def assert_same_hypotheses(found, wanted):
 
 @pytest.mark.parametrize("options", SEARCHES, ids=str)
 def test_beam_search_finds_what_python_finds(engine, translator, pairs, options):
-    rows = [source for source, _ in pairs[: 200 if options == {"num_best": 4} else 10]]
+    rows = [source for source, _ in pairs[: 200 if options == {"n_best": 4} else 10]]
     wanted = beam_search(translator.model, stack(rows), **MARKS, **options)
     assert_same_hypotheses(search(engine, rows, **options), wanted)
 
@@ -62,9 +62,9 @@ def test_beam_search_finds_what_python_finds(engine, translator, pairs, options)
 def test_beam_search_is_the_same_in_a_model_that_never_ends(engine, tmp_path):
     model = make_model(positions="linear_bias")
     rows = [[3, 4, 5, 2], [8, 2], [30, 20, 10, 9, 2]]
-    wanted = beam_search(model, stack(rows), **MARKS, beam_size=5, num_best=5)
+    wanted = beam_search(model, stack(rows), **MARKS, beam_size=5, n_best=5)
     assert_same_hypotheses(
-        search(engine, rows, give_model(engine, model, tmp_path), beam_size=5, num_best=5), wanted
+        search(engine, rows, give_model(engine, model, tmp_path), beam_size=5, n_best=5), wanted
     )
 
 
@@ -159,7 +159,7 @@ def test_learned_positions_limit_what_is_read_and_written(engine, tmp_path):
     "options",
     [
         {"beamSize": 0},
-        {"numBest": 5},
+        {"nBest": 5},
         {"lengthPenalty": "short"},
         {"alpha": -1},
         {"maxLength": 1.5},

@@ -6,8 +6,8 @@ from engine import NEAR, SCRIPTS, refusal
 
 def test_a_translation_comes_with_all_that_there_is_to_show(engine, translator):
     text = "The animal didn't cross the street because it was too tired."
-    best = translator.translate_num_best([text], num_best=2)[0]
-    found = engine.run("text => translator.translate(text, { numBest: 2, maps: true })", text)
+    best = translator.translate_n_best([text], n_best=2)[0]
+    found = engine.run("text => translator.translate(text, { nBest: 2, maps: true })", text)
     assert found["text"] == best[0].text
     assert [one["text"] for one in found["hypotheses"]] == [one.text for one in best]
     assert found["score"] == pytest.approx(best[0].score, abs=NEAR)

@@ -4,7 +4,7 @@
 // All take a model, the ids of a sentence with its end, and options: `maxLength`, how many tokens to write at
 // most, the end among them, and `switchedOff`, heads as in `silenceHeads`.
 (function (glassformer) {
-  const USUAL_ALPHA = { none: 0, average: 1, paper: 0.6 };
+  const USUAL_ALPHA = { none: 0, average: 1, gnmt: 0.6 };
 
   /**
    * Write the likeliest token each time. Yields `{ ids, id, logProbability, logProbabilities }`: what is
@@ -50,14 +50,14 @@
    * each `{ ids, logProbability, score, ended, parent, fate }`, those of them that are followed, and for each
    * beam before, its likeliest next tokens, `{ id, logProbability }`, at least `numFollowing`. A candidate's
    * parent is the number of the beam it continues, its fate "followed", "complete" or "dropped". Returns the
-   * `numBest` best hypotheses.
+   * `nBest` best hypotheses.
    */
   function* beamSearch(model, sourceIds, options = {}) {
-    const { beamSize = 4, numBest = 1, lengthPenalty = "paper", alpha } = options;
+    const { beamSize = 4, nBest = 1, lengthPenalty = "gnmt", alpha } = options;
     const { maxLength, switchedOff = {}, numFollowing = beamSize } = options;
-    requireWhole({ beamSize, numBest, numFollowing });
-    if (numBest > beamSize) {
-      throw new Error(`numBest must be at most beamSize (${beamSize}), got ${numBest}.`);
+    requireWhole({ beamSize, nBest, numFollowing });
+    if (nBest > beamSize) {
+      throw new Error(`nBest must be at most beamSize (${beamSize}), got ${nBest}.`);
     }
     const penalty = makePenalty(lengthPenalty, alpha);
     const limit = lengthLimit(model, sourceIds, maxLength);
@@ -76,12 +76,12 @@
       complete.push(...chosen.filter(isComplete));
       room -= chosen.filter(({ ended }) => ended).length;
       beams = chosen.filter((candidate) => !isComplete(candidate));
-      if (isDecided(beams, complete, numBest, penalty(limit))) beams = [];
+      if (isDecided(beams, complete, nBest, penalty(limit))) beams = [];
       for (const candidate of candidates) candidate.fate = fateOf(candidate, beams, complete);
       yield { candidates, beams, following };
       cache.reorder(beams.map(({ parent }) => parent));
     }
-    return complete.sort(byRank).slice(0, numBest);
+    return complete.sort(byRank).slice(0, nBest);
   }
 
   /** Run a way of writing to its end, and give what it returns. */
@@ -167,10 +167,10 @@
   }
 
   /** Whether no beam can still come among the best: tokens never raise log-probability. */
-  function isDecided([likeliestBeam], complete, numBest, highestPenalty) {
+  function isDecided([likeliestBeam], complete, nBest, highestPenalty) {
     const ended = complete.filter((hypothesis) => hypothesis.ended).sort(byRank);
-    if (!likeliestBeam || ended.length < numBest) return false;
-    return likeliestBeam.logProbability / highestPenalty <= ended[numBest - 1].score;
+    if (!likeliestBeam || ended.length < nBest) return false;
+    return likeliestBeam.logProbability / highestPenalty <= ended[nBest - 1].score;
   }
 
   function fateOf(candidate, beams, complete) {
@@ -191,7 +191,7 @@
     if (!(alpha >= 0 && alpha < Infinity)) {
       throw new Error(`alpha must be at least 0 and finite, got ${alpha}.`);
     }
-    const base = { none: () => 1, average: (length) => length, paper: (length) => (5 + length) / 6 }[kind];
+    const base = { none: () => 1, average: (length) => length, gnmt: (length) => (5 + length) / 6 }[kind];
     return (length) => base(length) ** alpha;
   }
 

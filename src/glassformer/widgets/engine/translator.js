@@ -44,7 +44,7 @@
      * an empty one.
      *
      * Returns `{ source, target, text, logProbability, score, ended, maps, hypotheses }`: `source` and
-     * `target` are `{ ids, pieces }`, `hypotheses` are all `numBest` translations, the best first.
+     * `target` are `{ ids, pieces }`, `hypotheses` are all `nBest` translations, the best first.
      */
     translate(sentence, options = {}) {
       const search = (sourceIds) =>

@@ -11,7 +11,7 @@ MOST_SENTENCES = 4
 DIVISORS: Mapping[str, Callable[[int], float]] = {  # of the log-probability of a hypothesis of so many tokens
     "none": lambda length: 1.0,
     "average": float,
-    "paper": lambda length: ((5 + length) / 6) ** 0.6,
+    "gnmt": lambda length: ((5 + length) / 6) ** 0.6,
 }
 
 Beginning = tuple[str, ...]

@@ -5,7 +5,7 @@
 (function (glassformer) {
   const MOST_BEAMS = 4;
   const NUM_FOLLOWING = 6; // next tokens of each beginning that are known
-  const PENALTIES = { none: () => 1, average: (n) => n, paper: (n) => ((5 + n) / 6) ** 0.6 };
+  const PENALTIES = { none: () => 1, average: (n) => n, gnmt: (n) => ((5 + n) / 6) ** 0.6 };
 
   /**
    * Follow the likeliest few beginnings side by side. Returned are `steps`, of each the likeliest
@@ -59,7 +59,7 @@
     const pairs = [];
     for (let beamSize = MOST_BEAMS; beamSize >= 1; beamSize--) {
       if (pairs.length && isKnown(glassformer.treeOf(pairs), beamSize)) continue;
-      const options = { beamSize, numBest: beamSize, numFollowing: NUM_FOLLOWING, maxLength };
+      const options = { beamSize, nBest: beamSize, numFollowing: NUM_FOLLOWING, maxLength };
       let beginnings = [[]];
       for (const { following, beams } of glassformer.beamSearch(model, sourceIds, options)) {
         following.forEach((tokens, beam) => {

@@ -43,7 +43,7 @@
   function stepsOf({ way, temperature, seed }, model, sourceIds, switchedOff) {
     if (way === "greedy") return glassformer.greedy(model, sourceIds, { switchedOff });
     if (way === "beam")
-      return glassformer.beamSearch(model, sourceIds, { beamSize: 4, numBest: 4, switchedOff });
+      return glassformer.beamSearch(model, sourceIds, { beamSize: 4, nBest: 4, switchedOff });
     const random = glassformer.seededRandom(seed);
     return glassformer.sample(model, sourceIds, { temperature, random, switchedOff });
   }

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from glassformer.decoding.limits import length_limits, usual_max_length
+from glassformer.decoding.generate import default_max_length, max_lengths
 
 from .conftest import END, PAD, START, make_model
 
@@ -10,22 +10,22 @@ MARKS = {"start_id": START, "end_id": END}
 
 
 def test_a_translation_may_be_twice_as_long_and_ten_more():
-    assert usual_max_length(SOURCES, PAD).tolist() == [16, 12]
-    assert length_limits(make_model(), SOURCES, None, **MARKS).tolist() == [16, 12]
+    assert default_max_length(SOURCES, PAD).tolist() == [16, 12]
+    assert max_lengths(make_model(), SOURCES, None, **MARKS).tolist() == [16, 12]
 
 
 def test_one_length_holds_for_all_and_several_for_each():
     model = make_model()
-    assert length_limits(model, SOURCES, 5, **MARKS).tolist() == [5, 5]
-    assert length_limits(model, SOURCES, torch.tensor([3, 8]), **MARKS).tolist() == [3, 8]
+    assert max_lengths(model, SOURCES, 5, **MARKS).tolist() == [5, 5]
+    assert max_lengths(model, SOURCES, torch.tensor([3, 8]), **MARKS).tolist() == [3, 8]
 
 
 def test_learned_positions_bound_the_length():
     model = make_model(positions="learned", max_length=13)
-    assert length_limits(model, SOURCES, None, **MARKS).tolist() == [13, 12]
-    assert length_limits(model, SOURCES, 13, **MARKS).tolist() == [13, 13]
+    assert max_lengths(model, SOURCES, None, **MARKS).tolist() == [13, 12]
+    assert max_lengths(model, SOURCES, 13, **MARKS).tolist() == [13, 13]
     with pytest.raises(ValueError, match="max_length must be at most 13, the positions learned, got 14"):
-        length_limits(model, SOURCES, 14, **MARKS)
+        max_lengths(model, SOURCES, 14, **MARKS)
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_learned_positions_bound_the_length():
 @pytest.mark.usefixtures("as_a_user")
 def test_what_does_not_fit_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        length_limits(make_model(), SOURCES, **({"max_length": 3} | MARKS | arguments))
+        max_lengths(make_model(), SOURCES, **({"max_length": 3} | MARKS | arguments))

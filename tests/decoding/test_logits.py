@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.decoding.choosing import forbid_tokens, require_numbers, top_tokens
+from glassformer.decoding.logits import forbid_tokens, require_finite, topk
 
 
 def make_scores(*shape, seed=0):
@@ -13,10 +13,10 @@ def make_scores(*shape, seed=0):
 
 
 @given(size=st.integers(1, 2000), count=st.integers(1, 9), seed=st.integers(0, 99))
-def test_the_top_tokens_are_those_of_torch(size, count, seed):
+def test_topk_is_that_of_torch(size, count, seed):
     count = min(count, size)
     scores = make_scores(3, size, seed=seed)
-    values, ids = top_tokens(scores, count)
+    values, ids = topk(scores, count)
     expected = scores.topk(count)
     assert torch.equal(values, expected.values)
     assert torch.equal(ids, expected.indices)
@@ -26,7 +26,7 @@ def test_the_top_tokens_are_those_of_torch(size, count, seed):
 def test_the_highest_is_found_wherever_it_stands(place, device):
     scores = make_scores(2, 3, 1291).to(device)
     scores[1, 2, place] = 10
-    values, ids = top_tokens(scores, 4)
+    values, ids = topk(scores, 4)
     assert (values[1, 2, 0].item(), ids[1, 2, 0].item()) == (10, place)
     assert ids.max() < 1291
 
@@ -35,10 +35,10 @@ def test_the_highest_is_found_wherever_it_stands(place, device):
 def test_no_number_hides_behind_numbers(size):
     scores = make_scores(2, size)
     scores[1, size - 2] = math.nan
-    values, _ = top_tokens(scores, 2)
-    require_numbers(values[:1])
+    values, _ = topk(scores, 2)
+    require_finite(values[:1])
     with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):
-        require_numbers(values)
+        require_finite(values)
 
 
 def test_forbidden_tokens_have_no_chance():

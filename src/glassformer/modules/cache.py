@@ -1,0 +1,184 @@
+"""Caches for decoding: keys, values and states that one step computes and later steps read again.
+
+A decoder without a cache computes the keys and values of all earlier tokens again at every step. Under the
+causal mask they cannot have changed.
+"""
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+class KVCache:
+    """Keys and values of one attention.
+
+    With ``positions`` the cache grows: each `update` appends the keys and values of new tokens, in memory
+    that is allocated once. Without, it is filled by the first `update` and then final: that is the cache of
+    a cross-attention, whose keys and values come from the memory.
+
+    Args:
+        positions: position of the token in each slot; one slot is taken per new token.
+
+    """
+
+    def __init__(self, positions: Int[Tensor, " slots"] | None = None) -> None:
+        self._positions = positions
+        self._slots: tuple[Tensor, ...] = ()  # keys and values, ``*batch slots d_head``
+        self._length = 0
+
+    @property
+    def is_final(self) -> bool:
+        """True once the cache holds all the keys and values it ever will."""
+        return self._positions is None and self._length > 0
+
+    def read(self) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:
+        """Return the cached keys and values."""
+        key, value = (slots[..., : self._length, :] for slots in self._slots)
+        return key, value
+
+    def positions(self, new: int) -> Int[Tensor, " key"]:
+        """Return the positions of all cached tokens and of the next ``new`` ones.
+
+        Raises:
+            ValueError: the cache has no positions, or not enough slots.
+        """
+        if self._positions is None:
+            raise ValueError("a cache without positions cannot serve an attention with positions")
+        length = self._length + new
+        if length > len(self._positions):
+            raise ValueError(f"the cache has {len(self._positions)} slots, got {length} tokens")
+        return self._positions[:length]
+
+    def update(
+        self, key: Float[Tensor, "*batch new d_head"], value: Float[Tensor, "*batch new d_v"]
+    ) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:
+        """Append keys and values, and return those of all tokens.
+
+        Raises:
+            ValueError: the cache is final, or has not enough slots.
+        """
+        if self.is_final:
+            raise ValueError("the cache is final: its keys and values cannot be updated")
+        if self._positions is None:
+            self._slots, self._length = (key.contiguous(), value.contiguous()), key.shape[-2]
+            return self.read()
+        start, self._length = self._length, len(self.positions(key.shape[-2]))
+        if not self._slots:
+            self._slots = tuple(_allocate(part, len(self._positions)) for part in (key, value))
+        for slots, part in zip(self._slots, (key, value), strict=True):
+            slots[..., start : self._length, :] = part
+        return self.read()
+
+    def select_batch(self, rows: Int[Tensor, " selected"]) -> None:
+        """Keep these rows of the batch."""
+        if self.is_final or not self._slots:
+            self._slots = tuple(slots[rows] for slots in self._slots)
+            return
+        key, value = (part[rows] for part in self.read())
+        self._slots, self._length = (), 0
+        self.update(key, value)
+
+
+class LayerCache(NamedTuple):
+    """The two caches of a decoder layer."""
+
+    self_attention: KVCache
+    cross_attention: KVCache
+
+
+class DecoderCache:
+    """The caches of a Transformer's decoder, for sentences with one or several beams each.
+
+    The keys and values of the source serve all beams of a sentence, which are queries side by side. Those of
+    the target stay in the slots where they were written: each beam attends, through a mask, to its own
+    ancestors, so that reordering the beams moves no keys and no values.
+
+    Args:
+        num_layers: number of decoder layers.
+        slots: number of tokens that fit, all beams of a sentence counted.
+        device: device of the model.
+
+    Attributes:
+        layers: one pair of caches per layer.
+    """
+
+    def __init__(self, num_layers: int, slots: int, device: torch.device) -> None:
+        self._positions = torch.zeros(slots, dtype=torch.int64, device=device)
+        self.layers = [LayerCache(KVCache(self._positions), KVCache()) for _ in range(num_layers)]
+        self._used = self._time = 0
+        self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: one beam from the start
+
+    def append(self, beams: int) -> tuple[int, Bool[Tensor, "sentences 1 beams slots"] | None]:
+        """Take a slot for the next token of each beam; return its position, and the mask of its ancestors."""
+        position, used = self._time, self._used + beams
+        self._positions[self._used : used] = position
+        if self._ancestry is not None:
+            itself = torch.eye(beams, dtype=torch.bool, device=self._ancestry.device)
+            itself = itself.expand(len(self._ancestry), 1, beams, beams)
+            self._ancestry = torch.cat([self._ancestry, itself], dim=-1)
+        self._used, self._time = used, position + 1
+        return position, self._ancestry
+
+    def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
+        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        if self._ancestry is None:
+            if parents.shape[1] == 1:
+                return
+            shape = (len(parents), 1, 1, self._used)
+            self._ancestry = torch.ones(shape, dtype=torch.bool, device=parents.device)
+        rows = parents[:, None, :, None].expand(-1, -1, -1, self._used)
+        self._ancestry = self._ancestry.gather(2, rows)
+
+    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
+        """Keep these sentences."""
+        for layer in self.layers:
+            for cache in layer:
+                cache.select_batch(sentences)
+        if self._ancestry is not None:
+            self._ancestry = self._ancestry[sentences]
+
+
+class RecurrentCache:
+    """State and cell of a recurrent decoder for each beam, and the projected keys of its attention.
+
+    Attributes:
+        state: state and cell, ``layers rows d_model``; None before the first step.
+        memory: keys and values of the attention to the source, which all beams of a sentence share.
+    """
+
+    def __init__(self) -> None:
+        self.state: tuple[Tensor, Tensor] | None = None
+        self.memory = KVCache()
+        self._beams = 1
+
+    def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
+        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        if self._beams == parents.shape[1] == 1:
+            return
+        first = torch.arange(len(parents), device=parents.device)[:, None] * self._beams
+        self._select_rows((first + parents).flatten())
+        self._beams = parents.shape[1]
+
+    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
+        """Keep these sentences."""
+        beams = torch.arange(self._beams, device=sentences.device)
+        self._select_rows((sentences[:, None] * self._beams + beams).flatten())
+        self.memory.select_batch(sentences)
+
+    def _select_rows(self, rows: Tensor) -> None:
+        if self.state is not None:
+            state, cell = self.state
+            self.state = state[:, rows], cell[:, rows]
+
+
+def takes_cache(*functions: Callable[..., Any]) -> bool:
+    """Return whether all these functions have a parameter ``cache``: those of a user's subclass may not."""
+    return all("cache" in signature(function).parameters for function in functions)
+
+
+def _allocate(part: Tensor, slots: int) -> Tensor:
+    return part.new_empty((*part.shape[:-2], slots, part.shape[-1]))
