@@ -11,7 +11,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from glassformer.decoding.beam import beam_search
-from glassformer.decoding.greedy import greedy_decode
+from glassformer.decoding.generate import greedy_decode
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.masks import causal_mask
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, RecurrentConfig
