@@ -140,7 +140,6 @@ SLOW_PAGES = $(addprefix tests/site/, test_pages.py test_figures.py engine)
 bench: .venv-bench/installed ## Measure speed and memory beside other libraries, and lay out the tables
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/training_step.py
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/decoding_speed.py
-	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/long_attention.py
 	.venv-bench/$(BIN)/python benchmarks/table.py
 
 # ---- Writing ----

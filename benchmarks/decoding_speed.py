@@ -3,8 +3,7 @@
 Random weights, float32, one thread. All sentences of a batch are written to the same length: none may end
 before. "every token anew" is a loop without a cache, which reads the source once; JoeyNMT decodes like that.
 CTranslate2 is C++ and has our own weights; in float32 it writes what we write, and `agree` says so: it is the
-share of tokens that equal ours, and None for rivals with weights of their own. "switches" are those of
-`glassformer.runtime.speed_up_cpu`.
+share of tokens that equal ours, and None for rivals with weights of their own.
 """
 
 import argparse
@@ -22,7 +21,6 @@ from torch import Tensor
 from turns import Measured, Rival, take_turns
 
 from glassformer.decoding import beam_search, greedy_decode
-from glassformer.runtime import speed_up_cpu
 
 Ids = list[list[int]]
 Work = tuple[Size, Tensor, int, int]  # the model's size, what to translate, tokens to write, beams
@@ -153,8 +151,6 @@ RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
     f"torch.nn.Transformer, {ANEW}": (write_with_torch, {}),
     f"joeynmt, {ANEW}": (write_with_joeynmt, {}),
     MARIAN: (write_with_marian, {}),
-    f"{OURS} + switches": (write_ours, {}),
-    f"{MARIAN} + switches": (write_with_marian, {}),
     "ctranslate2": (write_with_ctranslate2, {"compute_type": "float32"}),
     "ctranslate2, int8": (write_with_ctranslate2, {"compute_type": "int8"}),
 }
@@ -162,8 +158,6 @@ RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
 
 def prepare(name: str, size_name: str, count: int, length: int, beams: int) -> Callable[[], Ids]:
     """Make a rival's model; what is returned translates all sentences once."""
-    if "switches" in name:
-        speed_up_cpu()
     make, options = RIVALS[name]
     return make((SIZES[size_name], sentences(count, length), length, beams), **options)
 
@@ -181,7 +175,7 @@ def measure(size_name: str, beams: int, options: argparse.Namespace) -> list[dic
 
 
 def row(name: str, one: Measured, measured: dict[str, Measured], count: int) -> dict[str, Any]:
-    """Numbers of one rival: a ratio above 1 says how many times faster ours is, without switches."""
+    """Numbers of one rival: a ratio above 1 says how many times faster ours is."""
     same_weights = name.startswith(WITH_OUR_WEIGHTS)
     agree = float(np.mean(np.equal(one.result, measured[OURS].result))) if same_weights else None
     return {

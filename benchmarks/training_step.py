@@ -2,8 +2,7 @@
 
 One batch of random sentences without padding, label smoothing 0.1, dropout 0.1, Adam (fused), float32, one
 thread. The rivals compute what they say of all tokens and hand it to torch's cross-entropy; ours takes the
-loss in chunks (`glassformer.training.loss.chunked_loss`). "switches" are those of
-`glassformer.runtime.speed_up_cpu`; "bfloat16" adds autocast, which rounds, and so is a thing apart.
+loss in chunks (`glassformer.training.loss.chunked_loss`). "bfloat16" adds autocast, which rounds.
 """
 
 import argparse
@@ -19,18 +18,14 @@ from table import print_table
 from torch import Tensor
 from turns import Measured, Rival, take_turns
 
-from glassformer.runtime import speed_up_cpu
 from glassformer.training import chunked_loss
 
 SMOOTHING = 0.1
 OURS, THEIRS = "glassformer", "torch.nn.Transformer"
-WITH_SWITCHES = (OURS, THEIRS, "transformers, Marian")
 
 
 def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, int]]:
     """Make a model and a batch; what is returned takes one step: its loss, and how many weights there are."""
-    if "switches" in way:
-        speed_up_cpu()
     size = SIZES[size_name]
     model, to_logits = PEERS[peer](size)
     model.train()
@@ -67,8 +62,7 @@ def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, in
 def measure(size_name: str, turns: int, peers: list[str], at_once: int) -> list[dict[str, Any]]:
     """Time and memory of every peer, and of some on the ways that a CPU offers beyond the plain one."""
     ways = [(peer, "") for peer in peers]
-    ways += [(OURS, "all logits"), *((peer, "switches") for peer in WITH_SWITCHES if peer in peers)]
-    ways += [(peer, "switches, bfloat16") for peer in (OURS, THEIRS)]
+    ways += [(OURS, "all logits"), (OURS, "bfloat16"), (THEIRS, "bfloat16")]
     reference = Rival(prepare, (THEIRS, size_name, ""))
     rivals = {
         " + ".join(filter(None, way)): Rival(prepare, (way[0], size_name, way[1]))

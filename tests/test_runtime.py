@@ -1,15 +1,11 @@
-import ctypes
 import random
-import subprocess
-import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from glassformer import runtime
-from glassformer.runtime import mix_seed, pick_device, seed_everything, speed_up_cpu
+from glassformer.runtime import mix_seed, pick_device, seed_everything
 
 
 @pytest.fixture
@@ -93,70 +89,3 @@ def test_the_count_of_devices_is_torchs():
 
 def test_tensors_can_be_made_on_the_picked_device(device):
     assert torch.zeros(3, device=pick_device(str(device))).device.type == device.type
-
-
-SPEEDS_UP = """
-import torch
-from glassformer.runtime import speed_up_cpu
-
-torch.manual_seed(0)
-layer, x = torch.nn.Linear(257, 131), torch.randn(263, 257)
-
-def results():
-    layer.zero_grad()
-    output = layer(x)
-    output.square().sum().backward()
-    return [output.detach(), layer.weight.grad.clone(), layer.bias.grad.clone()]
-
-before = results()
-on = speed_up_cpu()
-assert set(on) <= {"malloc", "oneDNN"}
-assert speed_up_cpu() == on
-for now, then in zip(results(), before):
-    torch.testing.assert_close(now, then, rtol=1e-5, atol=1e-4)
-"""
-
-
-@pytest.fixture
-def precision(monkeypatch):
-    """Stand in for torch's setting, which holds for the whole process."""
-    matmul = SimpleNamespace(fp32_precision="none")
-    backend = SimpleNamespace(matmul=matmul, is_available=lambda: True)
-    monkeypatch.setattr(torch.backends, "mkldnn", backend)
-    return backend
-
-
-def test_a_faster_cpu_gives_the_same_results():
-    subprocess.run([sys.executable, "-c", SPEEDS_UP], check=True, timeout=120)
-
-
-def test_memory_is_kept_where_the_c_library_can(monkeypatch, precision):
-    asked = []
-    monkeypatch.setattr(sys, "platform", "linux")
-    c_library = SimpleNamespace(mallopt=lambda option, size: asked.append((option, size)) or 1)
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: c_library)
-    assert "malloc" in speed_up_cpu()
-    assert {option for option, _ in asked} == {-1, -3}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
-    c_library.mallopt = lambda option, size: 0
-    assert "malloc" not in speed_up_cpu()
-    del c_library.mallopt
-    assert "malloc" not in speed_up_cpu()
-    monkeypatch.setattr(sys, "platform", "win32")
-    assert "malloc" not in speed_up_cpu()
-
-
-def test_a_processor_that_would_round_keeps_its_own_products(monkeypatch, precision):
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
-    assert speed_up_cpu() == ("oneDNN",)
-    precision.matmul.fp32_precision = "ieee"
-    monkeypatch.setattr(torch.Tensor, "__matmul__", lambda one, other: one.bfloat16().float())
-    assert speed_up_cpu() == ()
-    assert precision.matmul.fp32_precision == "ieee"
-
-
-def test_what_torch_does_not_have_is_left_out(monkeypatch, precision):
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: SimpleNamespace())
-    precision.is_available = lambda: False
-    assert speed_up_cpu() == ()
-    del precision.matmul
-    assert speed_up_cpu() == ()

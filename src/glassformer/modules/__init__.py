@@ -11,7 +11,6 @@ from glassformer.modules.attention import (
     split_heads,
 )
 from glassformer.modules.cache import DecoderCache, KVCache, RecurrentCache
-from glassformer.modules.chunked import chunked_attention
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import (
@@ -73,7 +72,6 @@ __all__ = [
     "additive_attention",
     "attention_weights",
     "causal_mask",
-    "chunked_attention",
     "elman_rnn",
     "feed_forward",
     "fused_attention",
