@@ -125,7 +125,7 @@ def test_the_referee_gives_no_point_for_it_and_says_why_and_first_names_what_is_
 
     assert verdict("stable_softmax = softmax") == (
         "this exercise asks for an answer without `glassformer`, "
-        "and this one takes `glassformer.reference.softmax.softmax` from it"
+        "and this one takes `glassformer.reference.softmax` from it"
     )
     assert "without" not in verdict("def stable_softmax(x): return softmax(x, axis=0)") != ""
     assert (
