@@ -62,6 +62,10 @@ def test_of_an_import_only_what_is_used_is_left():
         "def x(n): return x(n - 1)",
         "for x in range(3): x",
         "[x for x in range(3)]",
+        "{x for x in range(3)}",
+        "{x: 2 * x for x in range(3)}",
+        "y = [[x for y in range(x)] for x in range(3)]",
+        "def f(): return [x for x in range(3)]",
         "lambda x: x",
         "import x",
         "%timeit x",
@@ -74,7 +78,19 @@ def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
 
 @pytest.mark.parametrize(
     "code",
-    ["x", "x = x + 1", "x += 1", "x[2] = 1", "x.y = 1", "def f(): return x", "for y in x: y", "f'{x}'"],
+    [
+        "x",
+        "x = x + 1",
+        "x += 1",
+        "x[2] = 1",
+        "x.y = 1",
+        "def f(): return x",
+        "for y in x: y",
+        "f'{x}'",
+        "x, [x for x in y]",
+        "[x for y in range(3)]",
+        "{y: y for y in x}",
+    ],
 )
 def test_what_a_piece_of_code_does_not_bring_itself_is_looked_for(code):
     assert "x" in names_wanted(read_statements(code))

@@ -70,7 +70,8 @@ def _wanted_before(statement: Statement, wanted: set[str]) -> set[str]:
 
 
 def _statement(node: ast.stmt, source: str) -> Statement:
-    table = symtable.symtable(ast.unparse(node), "cell", "exec")
+    scoped = _ScopeComprehensions().visit(_parse(ast.unparse(node)))
+    table = symtable.symtable(ast.unparse(scoped), "cell", "exec")
     bound = {
         symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
     }
@@ -79,6 +80,23 @@ def _statement(node: ast.stmt, source: str) -> Statement:
     changed = {target.id for target in _changed(node)}
     uses = (_uses(table) - _loop_names(node)) | changed
     return Statement(source, frozenset(bound - changed), frozenset(changed), frozenset(uses))
+
+
+class _ScopeComprehensions(ast.NodeTransformer):
+    """Turn comprehensions into generator expressions, which use the same names in a scope of their own.
+
+    Python 3.12 and later inline comprehensions: their variables look like those around them (PEP 709).
+    """
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
+        return self.generic_visit(ast.GeneratorExp(node.elt, node.generators))
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        item = ast.Tuple([node.key, node.value], ast.Load())
+        return self.generic_visit(ast.GeneratorExp(item, node.generators))
 
 
 def _source(code: str, node: ast.stmt) -> str:
