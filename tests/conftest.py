@@ -14,6 +14,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
+if rehearsal_device.IS_SUPPORTED:
+    rehearsal_device.register()  # before the first backward: autograd counts the devices once
+
 DEVICES = ["cpu", "rehearsal", "cuda", "mps"]
 
 

@@ -8,8 +8,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassformer.modules.recurrent import FixedContextTranslator
+from glassformer.modules.sentences import explain_bad_ids
 from glassformer.modules.transformer import Transformer
-from glassformer.validation import require_ids, require_probability, require_whole
+from glassformer.validation import require_integers, require_probability, require_whole
 
 
 def shift_targets(
@@ -55,11 +56,12 @@ def cross_entropy(
             f"must hold equally many sentences and tokens"
         )
     require_probability(label_smoothing=label_smoothing)
-    require_ids("labels", labels, logits.shape[-1])
+    require_integers(labels=labels)
     _require_labels(labels, pad_id)
-    return F.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
-    )
+    with explain_bad_ids("labels", labels, logits.shape[-1]):
+        return F.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=label_smoothing
+        )
 
 
 def teacher_forced_loss(
@@ -102,10 +104,11 @@ def chunked_loss(
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
-    wanted = labels != model.config.pad_id
+    kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # a device tells the host their number
+    states, labels = states.flatten(0, 1).index_select(0, kept), labels.flatten()[kept]
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        states[wanted], output.weight, output.bias, labels[wanted], float(label_smoothing), chunk_size
+        states, output.weight, output.bias, labels, float(label_smoothing), chunk_size
     )
     return loss
 
@@ -167,5 +170,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def _require_labels(labels: Tensor, pad_id: int) -> None:
-    if not (labels != pad_id).any():
+    """Check that there is a label, where reading the labels does not wait for a device."""
+    if labels.device.type == "cpu" and not (labels != pad_id).any():
         raise ValueError(f"labels must hold something else than padding, got only the id {pad_id}")
