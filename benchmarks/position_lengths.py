@@ -15,8 +15,9 @@ import torch
 from record import write_result
 from torch import nn
 
+from glassformer.modules import Positions
 from glassformer.runtime import pick_device, seed_everything
-from glassformer.tasks import OrderReader, OrderTask, Positions
+from glassformer.tasks import OrderReader, OrderTask
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, D_MODEL, NUM_HEADS, LEARNING_RATE = 8, 64, 1000, 64, 4, 0.003
 QUESTIONS = ("before", "first", "later")

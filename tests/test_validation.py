@@ -46,7 +46,7 @@ def test_every_floating_type_is_floating(dtype):
             r"x must have at least 3 axes, got shape \(2, 5\)",
         ),
         (lambda lib: v.require_not_empty(x=lib.ones((2, 0))), r"x must not be empty, got shape \(2, 0\)"),
-        (lambda lib: v.require_width(7, x=lib.ones((2, 5))), r"x must be 7 wide .*, got shape \(2, 5\)"),
+        (lambda lib: v.require_width(7, x=lib.ones((2, 5))), r"x must have size 7 .*, got shape \(2, 5\)"),
         (lambda lib: v.require_width(7, x=lib.ones(())), r"x must have at least 1 axes, got shape \(\)"),
         (
             lambda lib: v.require_shape((5, 2), x=lib.ones((2, 5))),
@@ -54,11 +54,11 @@ def test_every_floating_type_is_floating(dtype):
         ),
         (
             lambda lib: v.require_same_batch(x=lib.ones((2, 5)), y=lib.ones((3, 5))),
-            r"x \(2\) and y \(3\) must hold equally many sentences",
+            r"x \(2\) and y \(3\) must have the same number of sentences",
         ),
         (
             lambda lib: v.require_same_dtype(x=lib.ones(3), y=lib.ones(3) > 0),
-            r"x \(\S*float\d\d\) and y \(\S*bool\) must hold one type of number",
+            r"x \(\S*float\d\d\) and y \(\S*bool\) must have the same dtype",
         ),
         (lambda lib: v.require_ids("ids", lib.ones(3)), r"ids must hold whole numbers, got \S*float"),
         (lambda lib: v.require_ids("ids", [1, 2]), r"ids must hold whole numbers, got list"),
@@ -168,10 +168,16 @@ def test_a_mask_is_an_array_of_booleans(mask, given_type):
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        (((2, 3, 5), (2, 7, 11), (2, 7, 13)), r"query \(5\) and key \(11\) must be equally wide"),
-        (((2, 3, 5), (2, 7, 5), (2, 11, 13)), r"key \(7\) and value \(11\) must be equally many"),
-        (((2, 3, 5), (1, 7, 5), (2, 7, 13)), r"query and key must share .*, got \(2,\) and \(1,\)"),
-        (((2, 3, 5), (2, 7, 5), (7, 13)), r"query and value must share .*, got \(2,\) and \(\)"),
+        (((2, 3, 5), (2, 7, 11), (2, 7, 13)), r"query \(5\) and key \(11\) must have the same width"),
+        (((2, 3, 5), (2, 7, 5), (2, 11, 13)), r"key \(7\) and value \(11\) must have the same length"),
+        (
+            ((2, 3, 5), (1, 7, 5), (2, 7, 13)),
+            r"query and key must .*, got \(2,\) and \(1,\)",
+        ),
+        (
+            ((2, 3, 5), (2, 7, 5), (7, 13)),
+            r"query and value must .*, got \(2,\) and \(\)",
+        ),
         (((5,), (7, 5), (7, 13)), r"query must have at least 2 axes, got shape \(5,\)"),
         (((2, 0, 5), (2, 7, 5), (2, 7, 13)), r"query must not be empty, got shape \(2, 0, 5\)"),
         (((2, 3, 5), (2, 0, 5), (2, 0, 13)), r"key must not be empty, got shape \(2, 0, 5\)"),

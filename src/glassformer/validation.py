@@ -1,6 +1,6 @@
-"""Answer bad input at once: which argument it was, what was wanted, and what came.
+"""Validate arguments: an error names the argument, the expected value and the actual one.
 
-The checks read only `shape` and `dtype`, so that NumPy arrays and torch tensors share them.
+The checks read only `shape` and `dtype`, so they work for NumPy arrays and PyTorch tensors.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def require_floating(**arrays: Any) -> None:
-    """Each argument is an array of floating-point numbers."""
+    """Require arrays of floating-point numbers."""
     for name, array in arrays.items():
         if not hasattr(array, "dtype"):
             raise ValueError(f"{name} must be an array of floats, got {type(array).__name__}")
@@ -19,97 +19,99 @@ def require_floating(**arrays: Any) -> None:
 
 
 def require_no_nan(**arrays: np.ndarray) -> None:
-    """Each argument is free of NaN."""
+    """Require arrays without NaN."""
     for name, array in arrays.items():
         if count := int(np.isnan(array).sum()):
             raise ValueError(f"{name} must not hold NaN, got {count} among {array.size} numbers")
 
 
-def require_axes(least: int, **arrays: Any) -> None:
-    """Each argument has at least so many axes."""
+def require_axes(minimum: int, **arrays: Any) -> None:
+    """Require at least ``minimum`` axes."""
     for name, array in arrays.items():
-        if len(array.shape) < least:
-            raise ValueError(f"{name} must have at least {least} axes, got shape {tuple(array.shape)}")
+        if len(array.shape) < minimum:
+            raise ValueError(f"{name} must have at least {minimum} axes, got shape {tuple(array.shape)}")
 
 
 def require_not_empty(**arrays: Any) -> None:
-    """Each argument holds at least one number: no sequence of length 0."""
+    """Require at least one element: no axis of length 0."""
     for name, array in arrays.items():
         if 0 in array.shape:
             raise ValueError(f"{name} must not be empty, got shape {tuple(array.shape)}")
 
 
 def require_positive(**numbers: float) -> None:
-    """Each argument is above zero."""
+    """Require numbers above zero."""
     for name, number in numbers.items():
         if not number > 0:
             raise ValueError(f"{name} must be positive, got {number}")
 
 
 def require_whole(**numbers: int) -> None:
-    """Each argument is a whole number of at least 1: a size, a length, a count."""
+    """Require whole numbers of at least 1, such as sizes, lengths and counts."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
 
 
 def require_multiple(d_model: int, num_heads: int) -> None:
-    """The width splits into heads without a rest."""
+    """Require that ``d_model`` is divisible by ``num_heads``."""
     require_whole(d_model=d_model, num_heads=num_heads)
     if d_model % num_heads:
         raise ValueError(f"d_model ({d_model}) must be a multiple of num_heads ({num_heads})")
 
 
 def require_probability(**numbers: float) -> None:
-    """Each argument is a probability of dropping something: from 0 up to, but not, 1."""
+    """Require dropout probabilities p with 0 ≤ p < 1."""
     for name, number in numbers.items():
         if not 0 <= number < 1:
             raise ValueError(f"{name} must be at least 0 and below 1, got {number}")
 
 
 def require_choice(choices: tuple[str, ...], **names: str) -> None:
-    """Each argument is one of the names there are."""
+    """Require names that are among ``choices``."""
     for argument, name in names.items():
         if name not in choices:
             raise ValueError(f"{argument} must be one of {', '.join(map(repr, choices))}, got {name!r}")
 
 
-def require_width(wanted: int, **arrays: Any) -> None:
-    """The last axis of each argument is as wide as wanted."""
+def require_width(width: int, **arrays: Any) -> None:
+    """Require a last axis of size ``width``."""
     for name, array in arrays.items():
         require_axes(1, **{name: array})
-        if array.shape[-1] != wanted:
-            raise ValueError(f"{name} must be {wanted} wide in its last axis, got shape {tuple(array.shape)}")
+        if array.shape[-1] != width:
+            raise ValueError(
+                f"{name} must have size {width} in its last axis, got shape {tuple(array.shape)}"
+            )
 
 
-def require_shape(wanted: tuple[int, ...], **arrays: Any) -> None:
-    """Each argument has exactly this shape."""
+def require_shape(shape: tuple[int, ...], **arrays: Any) -> None:
+    """Require exactly this shape."""
     for name, array in arrays.items():
-        if tuple(array.shape) != tuple(wanted):
-            raise ValueError(f"{name} must have shape {tuple(wanted)}, got {tuple(array.shape)}")
+        if tuple(array.shape) != tuple(shape):
+            raise ValueError(f"{name} must have shape {tuple(shape)}, got {tuple(array.shape)}")
 
 
 def require_same_batch(**arrays: Any) -> None:
-    """All arguments hold equally many sentences in their first axis."""
+    """Require the same number of sentences: first axes of equal length."""
     require_axes(1, **arrays)
     if len({array.shape[0] for array in arrays.values()}) > 1:
         given = " and ".join(f"{name} ({array.shape[0]})" for name, array in arrays.items())
-        raise ValueError(f"{given} must hold equally many sentences")
+        raise ValueError(f"{given} must have the same number of sentences")
 
 
 def require_same_dtype(**arrays: Any) -> None:
-    """All arguments hold numbers of the same type."""
+    """Require arrays of the same dtype."""
     if len({array.dtype for array in arrays.values()}) > 1:
         given = " and ".join(f"{name} ({array.dtype})" for name, array in arrays.items())
-        raise ValueError(f"{given} must hold one type of number")
+        raise ValueError(f"{given} must have the same dtype")
 
 
 def require_mask(mask: Any, shape: tuple[int, ...], name: str = "attn_mask") -> None:
-    """The mask is boolean and broadcasts against a shape without enlarging it."""
+    """Require a boolean mask that broadcasts to ``shape``."""
     if not hasattr(mask, "dtype"):
         raise ValueError(f"{name} must be an array of booleans, got {type(mask).__name__}")
     if str(mask.dtype).removeprefix("torch.") != "bool":
-        raise ValueError(f"{name} must be boolean (True = may look), got {mask.dtype}")
+        raise ValueError(f"{name} must be boolean (True = may attend), got {mask.dtype}")
     try:
         fits = np.broadcast_shapes(tuple(mask.shape), tuple(shape)) == tuple(shape)
     except ValueError:
@@ -119,19 +121,19 @@ def require_mask(mask: Any, shape: tuple[int, ...], name: str = "attn_mask") -> 
 
 
 def require_attention_inputs(query: Any, key: Any, value: Any = None, attn_mask: Any = None) -> None:
-    """Queries and keys are equally wide, keys and values equally many, and the mask fits their scores."""
+    """Require equal widths of query and key, equal lengths of key and value, and a fitting mask."""
     vectors = {"query": query, "key": key} | ({} if value is None else {"value": value})
     require_floating(**vectors)
     require_axes(2, **vectors)
     require_not_empty(**vectors)
     if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"query ({query.shape[-1]}) and key ({key.shape[-1]}) must be equally wide")
+        raise ValueError(f"query ({query.shape[-1]}) and key ({key.shape[-1]}) must have the same width")
     if value is not None and key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"key ({key.shape[-2]}) and value ({value.shape[-2]}) must be equally many")
+        raise ValueError(f"key ({key.shape[-2]}) and value ({value.shape[-2]}) must have the same length")
     for name, vector in vectors.items():
         if vector.shape[:-2] != query.shape[:-2]:
             raise ValueError(
-                f"query and {name} must share their batch axes, "
+                f"query and {name} must have the same batch axes, "
                 f"got {tuple(query.shape[:-2])} and {tuple(vector.shape[:-2])}"
             )
     if attn_mask is not None:
@@ -139,7 +141,7 @@ def require_attention_inputs(query: Any, key: Any, value: Any = None, attn_mask:
 
 
 def require_integers(**arrays: Any) -> None:
-    """Each argument is an array of at least one integer."""
+    """Require arrays of integers that are not empty."""
     for name, array in arrays.items():
         if "int" not in str(getattr(array, "dtype", "")):
             kind = getattr(array, "dtype", type(array).__name__)
@@ -147,8 +149,20 @@ def require_integers(**arrays: Any) -> None:
     require_not_empty(**arrays)
 
 
+def require_recurrent_inputs(x: Any, input_weight: Any, hidden_weight: Any, bias: Any, *, gates: int) -> int:
+    """Validate the inputs of a recurrent network with ``gates`` gates, and return the width of its state."""
+    require_floating(x=x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
+    require_axes(2, x=x, input_weight=input_weight, hidden_weight=hidden_weight)
+    require_not_empty(x=x)
+    d_hidden: int = hidden_weight.shape[0]
+    require_shape((d_hidden, gates * d_hidden), hidden_weight=hidden_weight)
+    require_shape((x.shape[-1], gates * d_hidden), input_weight=input_weight)
+    require_shape((gates * d_hidden,), bias=bias)
+    return d_hidden
+
+
 def require_ids(name: str, ids: Any, vocabulary_size: int | None = None) -> None:
-    """Token ids are whole numbers of at least 0, below the size of the vocabulary if one is given."""
+    """Require token ids: integers of at least 0, and below ``vocabulary_size`` if given."""
     require_integers(**{name: ids})
     lowest, highest = int(ids.min()), int(ids.max())
     if lowest < 0 or highest >= (math.inf if vocabulary_size is None else vocabulary_size):

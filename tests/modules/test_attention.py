@@ -331,9 +331,9 @@ def test_nothing_is_stored_while_running(generator):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"query": torch.ones(2, 3, 6)}, r"query \(6\) and key \(7\) must be equally wide"),
-        ({"value": torch.ones(2, 4, 11)}, r"key \(5\) and value \(4\) must be equally many"),
-        ({"query": torch.ones(4, 3, 7)}, r"must share their batch axes, got \(4,\) and \(2,\)"),
+        ({"query": torch.ones(2, 3, 6)}, r"query \(6\) and key \(7\) must have the same width"),
+        ({"value": torch.ones(2, 4, 11)}, r"key \(5\) and value \(4\) must have the same length"),
+        ({"query": torch.ones(4, 3, 7)}, r"must have the same batch axes, got \(4,\) and \(2,\)"),
         ({"key": torch.ones(2, 0, 7), "value": torch.ones(2, 0, 11)}, r"key must not be empty"),
         ({"query": torch.ones(2, 3, 7).long()}, "query must hold floating-point numbers, got torch.int64"),
         ({"value": torch.ones(2, 5, 11).double()}, r"query \(torch.float32\).* value \(torch.float64\)"),
@@ -356,7 +356,7 @@ def test_multi_head_attention_names_bad_input():
         MultiHeadAttention(10, 5, dropout=-0.1)
     attention, x = MultiHeadAttention(6, 3), torch.ones(2, 5, 6)
     for paths in ({"need_weights": True}, {"need_weights": False}):
-        with pytest.raises(ValueError, match=r"key must be 6 wide in its last axis, got shape \(2, 5, 7\)"):
+        with pytest.raises(ValueError, match=r"key must have size 6 in its last axis, got shape \(2, 5, 7\)"):
             attention(x, torch.ones(2, 5, 7), x, **paths)
         with pytest.raises(ValueError, match=r"attn_mask must broadcast against \(2, 3, 5, 5\)"):
             attention(x, x, x, torch.ones(2, 5, 5) > 0, **paths)

@@ -230,7 +230,7 @@ def test_bad_input_is_named():
         )
     encoder_layer, decoder_layer = EncoderLayer(D_MODEL, HEADS, D_FF), DecoderLayer(D_MODEL, HEADS, D_FF)
     x = torch.ones(BATCH, TARGET, D_MODEL)
-    with pytest.raises(ValueError, match=r"x must be 14 wide in its last axis, got shape \(2, 3, 13\)"):
+    with pytest.raises(ValueError, match=r"x must have size 14 in its last axis, got shape \(2, 3, 13\)"):
         encoder_layer(x[..., 1:])
     with pytest.raises(ValueError, match=r"memory must not be empty, got shape \(2, 0, 14\)"):
         decoder_layer(x, x[:, :0])

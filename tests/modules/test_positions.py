@@ -130,7 +130,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="x reaches position 13, but max_length is 13"):
         LearnedPositions(D_MODEL, MAX_LENGTH)(torch.ones(2, MAX_LENGTH + 1, D_MODEL))
     for positions in (LearnedPositions(D_MODEL, MAX_LENGTH), SinusoidalPositions(D_MODEL, MAX_LENGTH)):
-        with pytest.raises(ValueError, match=r"x must be 11 wide in its last axis, got shape \(2, 3, 1\)"):
+        with pytest.raises(ValueError, match=r"x must have size 11 in its last axis, got shape \(2, 3, 1\)"):
             positions(torch.ones(2, 3, 1))
         with pytest.raises(ValueError, match="start must be at least 0, got -1"):
             positions(torch.ones(2, 3, D_MODEL), start=-1)

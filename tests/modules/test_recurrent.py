@@ -325,7 +325,7 @@ def test_dropout_acts_while_training_only(kind, ids):
     [
         ([[1, 17]], [[1]], r"source_ids .* below the vocabulary size \(17\), got ids from 1 to 17"),
         ([[1]], [[19]], r"target_ids .* below the vocabulary size \(19\), got ids from 19 to 19"),
-        ([[1], [1]], [[2]], r"source_ids \(2\) and target_ids \(1\) must hold equally many sentences"),
+        ([[1], [1]], [[2]], r"source_ids \(2\) and target_ids \(1\) must have the same number of sentences"),
         ([[1, 2], [0, 3]], [[2], [2]], r"end in padding \(id 0\), but sentence 1 is \[0, 3\]"),
         ([[1, 0, 3]], [[2]], r"end in padding \(id 0\), but sentence 0 is \[1, 0, 3\]"),
         ([[1], [0]], [[2], [2]], r"end in padding \(id 0\), but sentence 1 is \[0\]"),
@@ -347,5 +347,5 @@ def test_bad_input_is_named():
         lstm(x, input_weight=torch.ones(3, 28), **maps)
     with pytest.raises(ValueError, match=r"x must not be empty, got shape \(2, 0, 3\)"):
         elman_rnn(x[:, :0], input_weight=torch.ones(3, 7), **maps)
-    with pytest.raises(ValueError, match=r"query must be 11 wide in its last axis, got shape \(2, 5, 3\)"):
+    with pytest.raises(ValueError, match=r"query must have size 11 in its last axis, got shape \(2, 5, 3\)"):
         AdditiveAttention(11)(x, x, x)

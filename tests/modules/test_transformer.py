@@ -216,7 +216,7 @@ def test_attentions_have_the_names_they_are_looked_up_by():
     [
         ([[1, 17]], [[1]], r"source_ids .* below the vocabulary size \(17\), got ids from 1 to 17"),
         ([[1]], [[2, -1]], "target_ids must be at least 0 .*, got ids from -1 to 2"),
-        ([[1], [1]], [[2]], r"source_ids \(2\) and target_ids \(1\) must hold equally many sentences"),
+        ([[1], [1]], [[2]], r"source_ids \(2\) and target_ids \(1\) must have the same number of sentences"),
         ([[]], [[2]], r"source_ids must hold whole numbers, got torch\.float32"),
         ([[1]], [[0.5]], r"target_ids must hold whole numbers, got torch\.float32"),
         ([1], [2], r"source_ids must have 2 axes \(sentence, token\), got shape \(1,\)"),

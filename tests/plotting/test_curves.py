@@ -77,7 +77,7 @@ def test_curves_take_tensors(device):
     ("curves", "scales", "message"),
     [
         ({}, {}, "curves must hold at least 1, got 0"),
-        ({"a": [1.0, 2.0]}, {}, r"curves\['a'\] must be 7 wide in its last axis, got shape \(2,\)"),
+        ({"a": [1.0, 2.0]}, {}, r"curves\['a'\] must have size 7 in its last axis, got shape \(2,\)"),
         ({"a": [np.nan] * POINTS}, {}, r"curves\['a'\] must not hold NaN, got 7 among 7"),
         ({"a": X - 1}, {"yscale": "log"}, r"curves\['a'\] must be above 0 on a logarithmic axis, got 0"),
         ({"a": X}, {"xscale": "cubic"}, "xscale must be one of .*, got 'cubic'"),

@@ -119,15 +119,15 @@ def zeros(*shape):
     [
         (
             lambda: attention_weights(zeros(3, 7), zeros(5, 2)),
-            r"query \(7\) and key \(2\) must be equally wide",
+            r"query \(7\) and key \(2\) must have the same width",
         ),
         (
             lambda: scaled_dot_product_attention(zeros(3, 7), zeros(5, 7), zeros(4, 7)),
-            r"key \(5\) and value \(4\) must be equally many",
+            r"key \(5\) and value \(4\) must have the same length",
         ),
         (
             lambda: attention_weights(zeros(2, 3, 7), zeros(3, 5, 7)),
-            r"query and key must share their batch axes, got \(2,\) and \(3,\)",
+            r"query and key must have the same batch axes, got \(2,\) and \(3,\)",
         ),
         (lambda: attention_weights(zeros(7), zeros(5, 7)), "query must have at least 2 axes"),
         (lambda: attention_weights(zeros(3, 7), zeros(0, 7)), "key must not be empty"),

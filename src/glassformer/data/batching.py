@@ -57,8 +57,8 @@ class TokenBatches:
         _require_not_negative(seed=seed)
         if len(sources) != len(targets) or not sources:
             raise ValueError(
-                f"sources ({len(sources)}) and targets ({len(targets)}) must hold equally many sentences, "
-                "one or more"
+                f"sources ({len(sources)}) and targets ({len(targets)}) must have the same number of "
+                "sentences, at least 1"
             )
         self._sources = _Rows("sources", sources, after=[END_ID])
         self._targets = _Rows("targets", targets, before=[START_ID], after=[END_ID])

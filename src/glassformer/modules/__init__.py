@@ -11,7 +11,7 @@ from glassformer.modules.attention import (
     split_heads,
 )
 from glassformer.modules.cache import DecoderCache, KVCache, RecurrentCache
-from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
+from glassformer.modules.configuration import Positions, RecurrentConfig, TransformerConfig
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import (
     DecoderLayer,
@@ -62,6 +62,7 @@ __all__ = [
     "LearnedPositions",
     "LinearBiasPositions",
     "MultiHeadAttention",
+    "Positions",
     "RecurrentCache",
     "RecurrentConfig",
     "Residual",

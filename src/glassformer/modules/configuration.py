@@ -10,6 +10,9 @@ from glassformer.validation import (
     require_whole,
 )
 
+Norm = Literal["post", "pre"]
+Positions = Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TranslatorConfig:
@@ -77,8 +80,8 @@ class TransformerConfig(TranslatorConfig):
     num_encoder_layers: int = 6
     num_decoder_layers: int = 6
     dropout: float = 0.1
-    norm: Literal["post", "pre"] = "post"
-    positions: Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"] = "sinusoidal"
+    norm: Norm = "post"
+    positions: Positions = "sinusoidal"
     max_length: int = 1024
 
     def __post_init__(self) -> None:

@@ -1,13 +1,13 @@
 """An encoder layer, a decoder layer, and what stands in them beside attention (Vaswani et al., 2017)."""
 
 from collections.abc import Callable
-from typing import Literal
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.cache import KVCache, LayerCache
+from glassformer.modules.configuration import Norm
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.positions import RelativePositions
 from glassformer.validation import (
@@ -21,8 +21,6 @@ from glassformer.validation import (
     require_whole,
     require_width,
 )
-
-Norm = Literal["post", "pre"]
 
 
 def layer_norm(

@@ -16,9 +16,7 @@ from glassformer.modules.dropout import Dropout
 from glassformer.modules.masks import padding_mask
 from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import (
-    require_axes,
-    require_floating,
-    require_not_empty,
+    require_recurrent_inputs,
     require_same_batch,
     require_shape,
 )
@@ -33,7 +31,7 @@ def elman_rnn(
     initial_state: Float[Tensor, "*batch d_hidden"] | None = None,
 ) -> Float[Tensor, "*batch time d_hidden"]:
     """Differentiable twin of `reference.recurrence.elman_rnn`."""
-    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
+    d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
     state = _initial(initial_state, x, d_hidden, "initial_state")
     states = []
     for from_input in (x @ input_weight + bias).unbind(-2):
@@ -51,7 +49,7 @@ def lstm(
     initial_state: tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]] | None = None,
 ) -> tuple[Float[Tensor, "*batch time d_hidden"], Float[Tensor, "*batch time d_hidden"]]:
     """Differentiable twin of `reference.recurrence.lstm`."""
-    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
+    d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
     first_state, first_cell = initial_state or (None, None)
     state = _initial(first_state, x, d_hidden, "initial_state[0]")
     cell = _initial(first_cell, x, d_hidden, "initial_state[1]")
@@ -268,17 +266,3 @@ def _initial(state: Tensor | None, x: Tensor, d_hidden: int, name: str) -> Tenso
         return x.new_zeros(shape)
     require_shape(shape, **{name: state})
     return state
-
-
-def _require_recurrent_inputs(
-    x: Tensor, input_weight: Tensor, hidden_weight: Tensor, bias: Tensor, *, gates: int
-) -> int:
-    """Check what both networks are given, and return the width of their state."""
-    require_floating(x=x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
-    require_axes(2, x=x, input_weight=input_weight, hidden_weight=hidden_weight)
-    require_not_empty(x=x)
-    d_hidden = hidden_weight.shape[0]
-    require_shape((d_hidden, gates * d_hidden), hidden_weight=hidden_weight)
-    require_shape((x.shape[-1], gates * d_hidden), input_weight=input_weight)
-    require_shape((gates * d_hidden,), bias=bias)
-    return d_hidden

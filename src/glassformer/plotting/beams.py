@@ -1,4 +1,4 @@
-"""What a search went through, as a tree: beginnings it followed, those it dropped, the one it chose."""
+"""What a search went through, as a tree: prefixes it followed, those it dropped, the one it chose."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -7,7 +7,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, styled
 
-Beginning = tuple[str, ...]
+Prefix = tuple[str, ...]
 
 _ROW = 0.36  # inches from one leaf to the next
 _LETTER = 0.07  # inches a letter takes; one more is left free on both sides of a word
@@ -15,20 +15,20 @@ _LETTER = 0.07  # inches a letter takes; one more is left free on both sides of 
 
 @styled
 def plot_beams(
-    probabilities: Mapping[Beginning, float],
+    probabilities: Mapping[Prefix, float],
     *,
-    followed: Collection[Beginning],
-    chosen: Beginning = (),
+    followed: Collection[Prefix],
+    chosen: Prefix = (),
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the beginnings of sentences as a tree that grows to the right, word by word.
+    """Draw the prefixes of sentences as a tree that grows to the right, word by word.
 
     Every word stands with the probability of all words up to it. What was followed is violet, on full lines,
     the chosen sentence bold; what was dropped is grey, on broken lines.
 
     Args:
-        probabilities: beginnings, each a tuple of words, and how likely each is as a whole.
+        probabilities: prefixes, each a tuple of words, and how likely each is as a whole.
         followed: those of them that the search went on with.
         chosen: the one it returns.
         ax: where to draw; without it, in a new figure.
@@ -61,19 +61,17 @@ def plot_beams(
     return finish(ax, title)
 
 
-def _require_among(
-    probabilities: Mapping[Beginning, float], name: str, beginnings: Iterable[Beginning]
-) -> None:
-    for words in beginnings:
+def _require_among(probabilities: Mapping[Prefix, float], name: str, prefixes: Iterable[Prefix]) -> None:
+    for words in prefixes:
         if words and words not in probabilities:
             raise ValueError(f"{name} must be among probabilities, got {' '.join(words)!r}")
 
 
-def _heights(probabilities: Mapping[Beginning, float]) -> dict[Beginning, float]:
+def _heights(probabilities: Mapping[Prefix, float]) -> dict[Prefix, float]:
     """Place leaves one below the other, in the order given, and every other beginning midway of its own."""
-    heights: dict[Beginning, float] = {}
+    heights: dict[Prefix, float] = {}
 
-    def place(words: Beginning, free: float) -> float:
+    def place(words: Prefix, free: float) -> float:
         own = [other for other in probabilities if other[:-1] == words and other]
         for other in own:
             free = place(other, free)
@@ -85,7 +83,7 @@ def _heights(probabilities: Mapping[Beginning, float]) -> dict[Beginning, float]
 
 
 def _branch(
-    ax: Axes, words: Beginning, heights: Mapping[Beginning, float], color: str, *, lit: bool, broken: bool
+    ax: Axes, words: Prefix, heights: Mapping[Prefix, float], color: str, *, lit: bool, broken: bool
 ) -> None:
     """Draw the line from the word before, which leaves room for both words."""
     before = words[:-1]

@@ -11,6 +11,7 @@ from glassformer.validation import (
     require_mask,
     require_no_nan,
     require_not_empty,
+    require_recurrent_inputs,
     require_shape,
 )
 
@@ -38,7 +39,8 @@ def elman_rnn(
     Raises:
         ValueError: an argument's shape, type or value does not fit; the message names it.
     """
-    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
+    d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
+    require_no_nan(x=x)
     state = _initial(initial_state, x, d_hidden, "initial_state")
     states = []
     for x_t in np.moveaxis(x, -2, 0):
@@ -75,7 +77,8 @@ def lstm(
     Raises:
         ValueError: an argument's shape, type or value does not fit; the message names it.
     """
-    d_hidden = _require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
+    d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
+    require_no_nan(x=x)
     first_state, first_cell = initial_state or (None, None)
     state = _initial(first_state, x, d_hidden, "initial_state[0]")
     cell = _initial(first_cell, x, d_hidden, "initial_state[1]")
@@ -148,18 +151,3 @@ def _initial(state: Array | None, x: Array, d_hidden: int, name: str) -> Array:
         return np.zeros(shape, x.dtype)
     require_shape(shape, **{name: state})
     return state
-
-
-def _require_recurrent_inputs(
-    x: Array, input_weight: Array, hidden_weight: Array, bias: Array, *, gates: int
-) -> int:
-    """Check what both networks are given, and return the width of their state."""
-    require_floating(x=x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
-    require_axes(2, x=x, input_weight=input_weight, hidden_weight=hidden_weight)
-    require_not_empty(x=x)
-    require_no_nan(x=x)
-    d_hidden = hidden_weight.shape[0]
-    require_shape((d_hidden, gates * d_hidden), hidden_weight=hidden_weight)
-    require_shape((x.shape[-1], gates * d_hidden), input_weight=input_weight)
-    require_shape((gates * d_hidden,), bias=bias)
-    return d_hidden

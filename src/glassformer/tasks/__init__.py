@@ -22,7 +22,7 @@ from glassformer.tasks.lexicon import (
     verb,
 )
 from glassformer.tasks.lookup import AttentionLookup, LookupBatch, LookupTask
-from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask, Positions
+from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask
 from glassformer.tasks.planted import CapitalBatch, CapitalTask
 from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
 from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy
@@ -44,7 +44,6 @@ __all__ = [
     "OrderBatch",
     "OrderReader",
     "OrderTask",
-    "Positions",
     "QuestionBatch",
     "QuestionTask",
     "RecallBatch",

@@ -9,6 +9,7 @@ from numpy import ndarray as Array
 from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
+from glassformer.modules.configuration import Positions
 from glassformer.modules.positions import (
     LearnedPositions,
     LinearBiasPositions,
@@ -16,8 +17,6 @@ from glassformer.modules.positions import (
     SinusoidalPositions,
 )
 from glassformer.validation import require_choice, require_whole
-
-Positions = Literal["none", "sinusoidal", "learned", "rotary", "linear_bias"]
 
 
 class OrderBatch(NamedTuple):

@@ -53,7 +53,7 @@ def cross_entropy(
     if logits.shape[:-1] != labels.shape:
         raise ValueError(
             f"logits {tuple(logits.shape[:-1])} and labels {tuple(labels.shape)} "
-            f"must hold equally many sentences and tokens"
+            f"must have the same number of sentences and tokens"
         )
     require_probability(label_smoothing=label_smoothing)
     require_integers(labels=labels)

@@ -14,14 +14,13 @@ DIVISORS: Mapping[str, Callable[[int], float]] = {  # of the log-probability of 
     "gnmt": lambda length: ((5 + length) / 6) ** 0.6,
 }
 
-Beginning = tuple[str, ...]
-Continuations = Mapping[Beginning, Mapping[str, float]]
+Continuations = Mapping[tuple[str, ...], Mapping[str, float]]
 
 
 class Found(NamedTuple):
     """A translation that a search has completed: its tokens, and the log-probability of all of them."""
 
-    tokens: Beginning
+    tokens: tuple[str, ...]
     log_probability: float
 
 
@@ -68,7 +67,7 @@ def live_beam(searches: Mapping[str, Continuations]) -> LiveFigure:
 
 def search(continuations: Continuations, beam_size: int) -> list[Found]:
     """Follow the likeliest few beginnings side by side, and return what is complete, the likeliest first."""
-    beams: dict[Beginning, float] = {(): 0.0}
+    beams: dict[tuple[str, ...], float] = {(): 0.0}
     found: list[Found] = []
     while beams:
         grown = {
@@ -96,7 +95,7 @@ def _rows(continuations: Continuations) -> list[tuple[str, ...]]:
     ]
 
 
-def _text(tokens: Beginning) -> str:
+def _text(tokens: tuple[str, ...]) -> str:
     joined = "".join(token for token in tokens if token != END)
     return joined.replace("▁", " ").removeprefix(" ").replace("' ", "'")
 
