@@ -27,24 +27,24 @@ def check_greedy_step(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "a sentence that has ended goes on: it gets the pad id": lambda x, ended: x.argmax(axis=-1),
-            "the other way round: those that have ended are filled up, the others go on": (
+            "your finished sentences go on; they should get the pad id": lambda x, ended: x.argmax(axis=-1),
+            "yours is inverted: you pad the unfinished sentences and continue the others": (
                 lambda x, ended: np.where(ended, x.argmax(axis=-1), _PAD)
             ),
-            "a sentence that has ended is filled up with the pad id, 0, not with its end once more": (
+            "your finished sentences get the end id again; they should get the pad id, 0": (
                 lambda x, ended: np.where(ended, _END, x.argmax(axis=-1))
             ),
-            "these are the logits themselves: which word do they belong to?": (
+            "you return the logits themselves; which words do they belong to?": (
                 lambda x, ended: np.where(ended, _PAD, x.max(axis=-1))
             ),
-            "it takes the least likely word": lambda x, ended: np.where(ended, _PAD, x.argmin(axis=-1)),
-            "the likeliest word of all sentences together: each sentence has its own": (
+            "you choose the least likely word": lambda x, ended: np.where(ended, _PAD, x.argmin(axis=-1)),
+            "you choose one word for all sentences together; each sentence has its own": (
                 lambda x, ended: np.where(ended, _PAD, x.argmax() % x.shape[1])
             ),
-            "a row for each sentence came back, with its words: wanted is one id a sentence": (
+            "you return a row for each sentence; return one id for each": (
                 lambda x, ended: x * ~ended[:, None]
             ),
-            "it chooses a sentence for each word: words are the last axis": lambda x, ended: x.argmax(axis=0),
+            "you choose a sentence for each word; words are the last axis": lambda x, ended: x.argmax(axis=0),
         },
         [
             (np.array([[0.3, 0.1, 0.2, 1.5]]), np.array([False])),
@@ -62,18 +62,17 @@ def check_cache_savings(attempt: Any) -> None:
         attempt,
         5220,
         {
-            5580: "that is how many there are without a cache: those that a cache computes are no waste",
-            360: "that is how many there are with a cache: one key and one value for each token and layer",
-            2610: "keys and values: two vectors for each token",
-            870: "that is one layer's: there are six",
-            435: "that is one layer's keys: there are values, too, and six layers",
-            10440: "at step t there are t tokens, not 30: the mean is about half as many",
-            10800: "at step t there are t tokens, not 30; and a cache computes 360 of them, too",
-            4860: "the 30th token, too, is projected along with all before it: count from 1 to 30",
+            5580: "that is the number without a cache; a cache computes some of them too",
+            360: "that is the number with a cache: one key and one value for each token and layer",
+            2610: "you counted one vector for each token and layer; there are a key and a value",
+            870: "that is one layer; there are six",
+            435: "those are the keys of one layer; there are values too, and six layers",
+            10440: "you counted 30 tokens at each step; step t has t tokens, half as many on average",
+            10800: "you counted 30 tokens at each step, but step t has t; and a cache computes 360 "
+            "vectors too",
+            4860: "you left out step 30; count from 1 to 30",
         },
-        lambda number: (
-            f"{number:g} is not what we counted: at step t, t tokens are projected, one with a cache"
-        ),
+        lambda number: f"yours is {number:g}: step t projects t tokens without a cache, and one with it",
     )
 
 
@@ -88,30 +87,24 @@ def check_scores(attempt: Answer, rng: Generator) -> None:
         attempt,
         divided_by(lambda n, alpha: ((5 + n) / 6) ** alpha),
         {
-            "the length has no say: a long hypothesis would lose by its length alone": divided_by(
+            "yours ignores the length, so a long hypothesis loses by its length alone": divided_by(
                 lambda n, a: 1
             ),
-            "this is the mean log-probability: the penalty is ((5 + n) / 6) ** alpha": divided_by(
+            "yours is the mean log-probability; the penalty is ((5 + n) / 6) ** alpha": divided_by(
                 lambda n, a: n
             ),
-            "the power is taken of n alone: first add 5 and divide by 6": divided_by(lambda n, a: n**a),
-            "the power is taken of the 5 + n alone: divide by 6 before": divided_by(
-                lambda n, a: (5 + n) ** a / 6
-            ),
-            "5 is added to the length and to nothing else: divide by 6": divided_by(
-                lambda n, a: (5 + n) ** a
-            ),
-            "the 5 is missing: (n / 6) ** alpha would hardly hold a short hypothesis back": divided_by(
+            "you take the power of n alone; first add 5 and divide by 6": divided_by(lambda n, a: n**a),
+            "you take the power of 5 + n alone; divide by 6 first": divided_by(lambda n, a: (5 + n) ** a / 6),
+            "you add 5 to the length, but do not divide by 6": divided_by(lambda n, a: (5 + n) ** a),
+            "your penalty lacks the 5; (n / 6) ** alpha hardly holds a short hypothesis back": divided_by(
                 lambda n, a: (n / 6) ** a
             ),
-            "alpha is an exponent, not a factor": divided_by(lambda n, a: a * (5 + n) / 6),
-            "alpha has no say": divided_by(lambda n, a: (5 + n) / 6),
-            "multiplied: log-probabilities are negative, so a long one must be divided to rise": (
+            "you multiply by alpha; it is an exponent": divided_by(lambda n, a: a * (5 + n) / 6),
+            "yours ignores alpha": divided_by(lambda n, a: (5 + n) / 6),
+            "you multiply; log-probabilities are negative, so divide to raise a long hypothesis": (
                 divided_by(lambda n, a: ((5 + n) / 6) ** -a)
             ),
-            "these are the logarithms of numbers that are logarithms already": (
-                lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a
-            ),
+            "you take logarithms of log-probabilities": (lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a),
         },
         [
             (np.array([-3.0]), np.array([7]), 1.5),
@@ -158,13 +151,13 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
         return cut(softmax(logits / temperature), reaching(softmax(logits), top_p))
 
     bugs: dict[str, dict[str, Any]] = {
-        "the temperature divides logits, before the softmax; after it, it sharpens nothing": {
+        "you divide the probabilities by the temperature; divide the logits, before the softmax": {
             "heat": lambda x, t: softmax(x) / t
         },
-        "the word that takes the sum across top_p is left out: it belongs to the set": {
+        "you leave out the word that takes the sum across top_p; it belongs to the set": {
             "keep": lambda each, top_p: before(each) + each <= top_p
         },
-        "what is left does not sum to one: divide by its sum": {"share": False},
+        "your probabilities do not sum to one: divide by their sum": {"share": False},
     }
     some = [names for number in (1, 2, 3) for names in itertools.combinations(bugs, number)]
     compare(
@@ -172,26 +165,26 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
         drawn(),
         {
             **{
-                "; ".join(names): drawn(**{k: v for name in names for k, v in bugs[name].items()})
+                ". Also, ".join(names): drawn(**{k: v for name in names for k, v in bugs[name].items()})
                 for names in some
             },
-            "top_p bounds what the words have together, not what each has": drawn(
+            "you compare each probability with top_p; compare their sum": drawn(
                 keep=lambda each, top_p: each >= top_p
             ),
-            "the set is taken before the temperature: heat first, then cut": cold_set,
-            "multiplied by the temperature: logits are divided by it": drawn(lambda x, t: softmax(x * t)),
-            "the temperature has no say": drawn(lambda x, t: softmax(x)),
-            "top_p has no say: all words can still be drawn": drawn(keep=lambda each, top_p: each >= 0),
-            "the probabilities come sorted: each belongs at the place of its word": (
+            "you cut before applying the temperature; apply it first": cold_set,
+            "you multiply by the temperature; divide the logits by it": drawn(lambda x, t: softmax(x * t)),
+            "yours ignores the temperature": drawn(lambda x, t: softmax(x)),
+            "yours ignores top_p": drawn(keep=lambda each, top_p: each >= 0),
+            "you return sorted probabilities; each belongs at the index of its word": (
                 lambda x, t, p: -np.sort(-drawn()(x, t, p))
             ),
-            "added up in the order of the words: begin with the likeliest": drawn(
+            "you add up in the order of the vocabulary; begin with the most likely word": drawn(
                 keep=lambda each, top_p: each.cumsum() - each < top_p
             ),
-            "what is kept was found in sorted order, but the words are not sorted: bring it back": drawn(
+            "your set is in sorted order, but the words are not; map it back": drawn(
                 keep=lambda each, top_p: before(np.sort(each)[::-1]) < top_p
             ),
-            "the least likely words are kept: the set is that of the likeliest": drawn(keep=rarest),
+            "you keep the least likely words; keep the most likely": drawn(keep=rarest),
         },
         [
             (np.log(np.array([0.3, 0.7])), 1.0, 0.5),
@@ -239,24 +232,23 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "not clipped: an n-gram counts at most as often as the reference has it": unclipped,
-            "the counts of the reference alone: count what both have, the smaller of the two": (
+            "you do not clip: an n-gram counts at most as often as the reference has it": unclipped,
+            "you count the reference alone; take the smaller of the two counts": (
                 lambda t, r, n: sum(grams(r, n)[gram] for gram in grams(t, n)) / grams(t, n).total()
             ),
-            "each n-gram counts once: count how often it comes in both, and take the smaller": as_sets,
-            "divided by the n-grams of the reference: that is recall": recall,
-            "n-grams may stand anywhere in the reference, not only at the same place": in_place,
-            "the last n-gram of each is left out: the last one ends with the last word": (
+            "you count each n-gram once; count how often it occurs in both, and take the "
+            "smaller number": as_sets,
+            "you divide by the n-grams of the reference, which gives recall": recall,
+            "you compare n-grams at the same position; they may be anywhere in the reference": in_place,
+            "you leave out the last n-gram of each; it ends with the last word": (
                 lambda t, r, n: right(t[:-1], r[:-1], n)
             ),
-            "n-grams overlap: the next one begins one word on, not n": apart,
-            "n words are no n-gram unless they stand side by side: n has no say here": (
-                lambda t, r, n: right(t, r, 1)
-            ),
-            "divided by the number of words: n words fewer one begin an n-gram": (
+            "your n-grams do not overlap; the next one starts one word later": apart,
+            "yours ignores n; an n-gram is n adjacent words": (lambda t, r, n: right(t, r, 1)),
+            "you divide by the number of words; divide by the number of n-grams": (
                 lambda t, r, n: (grams(t, n) & grams(r, n)).total() / len(t)
             ),
-            "that is a count: divide by how many n-grams the translation has": (
+            "that is a count; divide by the number of n-grams in the translation": (
                 lambda t, r, n: (grams(t, n) & grams(r, n)).total()
             ),
         },
@@ -306,30 +298,29 @@ def check_beam_step(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "hypotheses that have ended are forgotten: each takes a place of the beam": (
+            "you forget the finished hypotheses; each takes a place of the beam": (
                 lambda i, t, p, size, ended: right(i, t, p, size, 0)
             ),
-            "log-probabilities are multiplied: probabilities multiply, their logarithms add": (
+            "you multiply log-probabilities; add them": (
                 lambda i, t, p, size, ended: extend(t[:, None] * p, i, size - ended)
             ),
-            "the best of each beam: let all continuations compete, one beam may have several": one_each,
-            "only the last token counts: add what the beam had before": (
+            "you keep the best of each hypothesis; let all candidates compete": one_each,
+            "you rank by the last token alone; add the score of the hypothesis before it": (
                 lambda i, t, p, size, ended: extend(0 * t[:, None] + p, i, size - ended)
             ),
-            "the right ones, but the likeliest comes last": (
+            "your candidates are right, but in reverse order": (
                 lambda *given: tuple(part[::-1] for part in right(*given))
             ),
-            "the right tokens after the wrong beginnings: each goes on from the row that it was found in": (
-                unparented
-            ),
-            "the end is thrown away: it is a token like any other": never_ends,
-            "these are the worst": (
+            "your tokens are right, but follow the wrong hypotheses; each extends the row "
+            "that it was found in": (unparented),
+            "you discard the end token; treat it like any other": never_ends,
+            "you keep the worst candidates": (
                 lambda i, t, p, size, ended: (
                     (worst := extend(-(t[:, None] + p), i, size - ended))[0],
                     -worst[1],
                 )
             ),
-            "probabilities are added, not their logarithms": (
+            "you add probabilities; add log-probabilities": (
                 lambda i, t, p, size, ended: extend(np.exp(t)[:, None] + np.exp(p), i, size - ended)
             ),
         },

@@ -23,26 +23,32 @@ def check_split_targets(attempt: Answer, rng: Generator) -> None:
         lambda ids: (ids[:, :-1], ids[:, 1:]),
         {
             Hint(
-                "nothing is shifted: the decoder is given the very word that is wanted",
+                "nothing is shifted: you give the decoder the very token that it has to predict",
                 see="Two ways to a splendid loss",
             ): lambda ids: (ids[:, :-1], ids[:, :-1]),
             Hint(
-                "nothing is shifted: given and wanted are the whole sentence",
+                "nothing is shifted: your inputs and labels are both the whole sentence",
                 see="Two ways to a splendid loss",
             ): lambda ids: (ids, ids),
-            "the start is dropped from both: what should the first word be told from?": (
+            "you drop the start token from both; what should the first word be predicted from?": (
                 lambda ids: (ids[:, 1:], ids[:, 1:])
             ),
-            "the other way round: what is given stands one step behind what is wanted": (
+            "your results are swapped: the inputs are one step behind the labels": (
                 lambda ids: (ids[:, 1:], ids[:, :-1])
             ),
-            "shifted by two: one word is never asked for": lambda ids: (ids[:, :-2], ids[:, 2:]),
-            "the end is never asked for: the model would not learn to stop": (
+            "you shift by two, so one word is never a label": lambda ids: (ids[:, :-2], ids[:, 2:]),
+            "your labels lack the end token, so the model would not learn to stop": (
                 lambda ids: (ids[:, :-2], ids[:, 1:-1])
             ),
-            "the last token is still given: after it nothing is asked": lambda ids: (ids, ids[:, 1:]),
-            "the start is still wanted: nobody has to tell it": lambda ids: (ids[:, :-1], ids),
-            "sentences are cut, not words: time is the last axis": lambda ids: (ids[:-1], ids[1:]),
+            "your inputs still hold the last token, after which nothing is predicted": lambda ids: (
+                ids,
+                ids[:, 1:],
+            ),
+            "your labels still hold the start token, which is never predicted": lambda ids: (
+                ids[:, :-1],
+                ids,
+            ),
+            "you cut off sentences, not tokens; time is the last axis": lambda ids: (ids[:-1], ids[1:]),
         },
         [
             (np.array([[_START, 5, _END]]),),
@@ -69,25 +75,27 @@ def check_decoder_layer_size(attempt: Answer) -> None:
         attempt,
         size(),
         {
-            "this is an encoder layer: a decoder layer attends twice": size(attentions=1, norms=2),
-            "one attention is missing: a decoder layer looks at itself and at the memory": size(attentions=1),
-            "one norm is missing: every sublayer has its own": size(norms=2),
-            "the norms are missing": size(norms=0),
-            "the biases and the norms are missing: both learn, too": size(
+            "that is an encoder layer; a decoder layer attends twice": size(attentions=1, norms=2),
+            "you left out one attention; a decoder layer attends to itself and to the memory": size(
+                attentions=1
+            ),
+            "you left out one norm; every sublayer has its own": size(norms=2),
+            "you left out the norms": size(norms=0),
+            "you left out the biases and the norms, which are parameters too": size(
                 norms=0, biases=0, forward_biases=False
             ),
-            "the biases are missing: every map adds one": size(biases=0, forward_biases=False),
-            "the biases of the attentions are missing: each of their maps adds one": size(biases=0),
-            "the biases of the feed-forward network are missing: both its maps add one": size(
+            "you left out the biases; every linear map adds one": size(biases=0, forward_biases=False),
+            "you left out the biases of the attentions; each of their linear maps adds one": size(biases=0),
+            "you left out the biases of the feed-forward network; both its linear maps add one": size(
                 forward_biases=False
             ),
-            "the output projections of the attentions are missing": (
+            "you left out the output projections of the attentions": (
                 lambda d, f: size()(d, f) - 2 * (d * d + d)
             ),
-            "a norm learns two numbers for each of d_model: scale and shift": (
-                lambda d, f: size()(d, f) - 3 * d
+            "you counted half of each norm; it has a scale and a shift": (lambda d, f: size()(d, f) - 3 * d),
+            "you counted one linear map in the feed-forward network; it has two": lambda d, f: (
+                size()(d, f) - d * f - d
             ),
-            "the feed-forward network has two maps": lambda d, f: size()(d, f) - d * f - d,
         },
         [(2, 3), (64, 128), (512, 2048)],
     )
@@ -115,31 +123,31 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the sign is turned: a probability below one has a negative logarithm, a surprise is positive": (
+            "your sign is wrong: log-probabilities are negative, their negatives are positive": (
                 lambda lp, w, pad: -right(lp, w, pad)
             ),
-            "padding counts: nobody wants it to be told": lambda lp, w, pad: float(picked(lp, w).mean()),
-            "the padding is left out of the sum, but still counted in the mean": (
+            "you count padding; it has no label": lambda lp, w, pad: float(picked(lp, w).mean()),
+            "you leave padding out of the sum, but still count it in the mean": (
                 lambda lp, w, pad: float((picked(lp, w) * (w != pad)).mean())
             ),
-            "id 0 is taken for padding: pad_id says which id it is": lambda lp, w, pad: right(lp, w, 0),
-            "this is the sum: divide by the number of tokens that are wanted": (
+            "you take id 0 for padding; use pad_id": lambda lp, w, pad: right(lp, w, 0),
+            "you return the sum; divide by the number of labels": (
                 lambda lp, w, pad: float(picked(lp, w)[w != pad].sum())
             ),
-            "the mean of the sentences' means: a word of a short sentence would count more": by_sentence,
-            "the end is left out: it is wanted like any word": (
+            "you average the means of the sentences, so words of short sentences count more": by_sentence,
+            "you leave out the end token; it is a label like any other": (
                 lambda lp, w, pad: float(picked(lp, w)[(w != pad) & (w != _END)].mean())
             ),
-            "these are probabilities: their logarithms are given": (
+            "you average probabilities; average log-probabilities": (
                 lambda lp, w, pad: float(-np.exp(-picked(lp, w))[w != pad].mean())
             ),
-            "NaN: these are logarithms already, and they are negative": (
+            "yours is NaN: the numbers are logarithms already, and negative": (
                 lambda lp, w, pad: float(-np.log(-picked(lp, w))[w != pad].mean())
             ),
-            "the logarithms of all tokens are averaged: at each place only the wanted one counts": (
+            "you average over the whole vocabulary; at each position only the label counts": (
                 lambda lp, w, pad: float(-lp[w != pad].mean())
             ),
-            "the surprise at what the model likes best: look at the token that is wanted": (
+            "you use the most likely token; use the label": (
                 lambda lp, w, pad: float(-lp.max(-1)[w != pad].mean())
             ),
         },
@@ -175,9 +183,9 @@ def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
         return run
 
     bugs: dict[str, dict[str, Any]] = {
-        "it goes on after the end: stop when the end is written": {"stops": False},
-        "the start is returned with the rest: it was given, not written": {"keeps_start": True},
-        "max_length counts what is written, without the start": {"most": -1},
+        "your loop goes on after the end token; stop there": {"stops": False},
+        "you return the start token, which was given, not generated": {"keeps_start": True},
+        "your max_length counts the start token; count only generated tokens": {"most": -1},
     }
     some = [names for number in (1, 2, 3) for names in itertools.combinations(bugs, number)]
     words = tuple(map(int, rng.integers(3, 7, 4)))
@@ -186,18 +194,16 @@ def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
         writer(),
         {
             **{
-                "; ".join(names): writer(**{k: v for name in names for k, v in bugs[name].items()})
+                ". Also, ".join(names): writer(**{k: v for name in names for k, v in bugs[name].items()})
                 for names in some
             },
-            "the end is cut off: it was written, too": writer(keeps_end=False),
-            "one word too many: stop at max_length": writer(most=1),
-            "it writes the least likely word each time": writer(best=np.argmin),
-            "the model is handed the last word only: what follows depends on all that is written": writer(
+            "you cut off the end token; it was generated too": writer(keeps_end=False),
+            "yours is one token too long; stop at max_length": writer(most=1),
+            "you choose the least likely token each time": writer(best=np.argmin),
+            "you give the model only the last token; the next one depends on all of them": writer(
                 sees=lambda ids: ids[-1:]
             ),
-            "the model is not handed the start: what it goes on from begins with id 1": writer(
-                sees=lambda ids: ids[1:]
-            ),
+            "you do not give the model the start token, id 1": writer(sees=lambda ids: ids[1:]),
         },
         [
             (_teller(*wanted), most)
@@ -214,14 +220,15 @@ def check_shortcut_accuracy(attempt: Any) -> None:
         0.75,
         {
             1.0: "that is its score where the two nouns always differ in gender",
-            0.5: 'that is its score where "it" is the animal: half of the animals differ from their place',
+            0.5: 'that is its score where "it" is the animal; half of the animals differ in '
+            "gender from their place",
             0.25: "that is how often it is wrong",
-            75: "right in per cent: a share is wanted",
+            75: "right, but in per cent; the exercise asks for a share",
         },
         lambda number: (
-            f"{number:g} is not what we counted: go through every animal, place and adjective once"
+            f"yours is {number:g}: go through every animal, place and adjective once"
             if 0 <= number <= 1
-            else f"a share lies between 0 and 1, got {number:g}: divide by how many sentences there are"
+            else f"a share lies between 0 and 1, yours is {number:g}: divide by the number of sentences"
         ),
     )
 
@@ -233,16 +240,16 @@ def check_best_of_16(attempt: Any) -> None:
         attempt,
         0.5441,
         {
-            0.5: "that is one coin's score: which of the sixteen is the best is chosen after the throws",
+            0.5: "that is one coin's score; the best of the sixteen is chosen after the throws",
             0.4559: "that is the worst of the sixteen",
-            0.025: "that is how far one coin's score lies from one half, on average",
-            54.41: "right in per cent: a share is wanted",
-            217.6: "right as a count: divide by the number of sentences",
+            0.025: "that is the standard deviation of one coin's score",
+            54.41: "right, but in per cent; the exercise asks for a share",
+            217.6: "right, but as a count; divide by the number of sentences",
         },
         lambda number: (
-            f"{number:g} is the best of many more than sixteen: take the best of each sixteen, then the mean"
+            f"{number:g} is the best of far more than sixteen: take the best of each sixteen, then the mean"
             if 0.57 < number < 0.65
-            else f"{number:g} is not what luck gives: throw 16 coins 400 times, keep the best, often"
+            else f"yours is {number:g}: throw 16 coins 400 times, keep the best, and repeat that often"
         ),
     )
 
@@ -262,12 +269,12 @@ def _teller(*wanted: int) -> Callable[[Sequence[int]], Array]:
 
     def next_logits(ids: Sequence[int]) -> Array:
         if next(asked) > 1000:
-            raise RuntimeError("asked for 1000 words: the loop does not end")
+            raise RuntimeError("asked for 1000 tokens: your loop does not end")
         begun = [int(id) for id in np.asarray(ids).ravel()]
         told = len(begun) - 1
         logits = np.array([0.0, 0.5, 1.0, -1.0, 0.2, 0.1, 0.3, 0.4])
         logits[wanted[told] if begun[:1] == [_START] and told < len(wanted) else 5] = 3.0
         return logits
 
-    next_logits.__name__ = f"a model that wants to write {' '.join(map(str, wanted))}, then 5 5 5 …"
+    next_logits.__name__ = f"a model that generates {' '.join(map(str, wanted))}, then 5 5 5 …"
     return next_logits

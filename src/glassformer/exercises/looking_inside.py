@@ -31,19 +31,21 @@ def check_attended_key(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda weights: weights.mean(0).argmax(-1),
         {
-            "averaged over the queries: the heads are the first axis": lambda w: w.mean(1).argmax(-1),
-            "read down the columns: a row is a query, and its largest weight stands in one of the columns": (
+            "you average over the queries; the heads are the first axis": lambda w: w.mean(1).argmax(-1),
+            "you read down the columns; a row is a query, and its largest weight is in one of the columns": (
                 lambda weights: weights.mean(0).argmax(0)
             ),
-            "each head for itself: take the mean over the heads first": lambda weights: weights.argmax(-1),
-            "the largest weight of any head: wanted is the largest mean over the heads": (
+            "you return a key for each head; take the mean over the heads first": lambda weights: (
+                weights.argmax(-1)
+            ),
+            "you take the largest weight of any head; take the largest mean over the heads": (
                 lambda weights: weights.max(0).argmax(-1)
             ),
-            "the heads voted: wanted is the largest of their mean weights": vote,
-            "counted from 1: the first key has the number 0": lambda weights: weights.mean(0).argmax(-1) + 1,
-            "this is the least weight: wanted is the largest": lambda weights: weights.mean(0).argmin(-1),
-            "only the first head was read": lambda weights: weights[0].argmax(-1),
-            "these are the weights: wanted is where they stand": lambda weights: weights.mean(0).max(-1),
+            "you let the heads vote; take the largest of their mean weights": vote,
+            "you count from 1; the first key has the index 0": lambda weights: weights.mean(0).argmax(-1) + 1,
+            "you take the smallest weight; take the largest": lambda weights: weights.mean(0).argmin(-1),
+            "you read only the first head": lambda weights: weights[0].argmax(-1),
+            "you return the weights; return their indices": lambda weights: weights.mean(0).max(-1),
         },
         cases,
     )
@@ -85,23 +87,19 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
         attempt,
         switched_off,
         {
-            "nothing is switched off: this is the output of all heads": lambda a, w, head: output(a, w),
-            "only this head is left: it is the one to be silenced": (
-                lambda a, w, head: output(a * _is(head, a), w)
-            ),
-            "a position is switched off, not a head: the heads are the first axis": by_time,
-            "the mean of all heads in its place: that asks another question, here it hands on zeros": by_mean,
-            "counted from 1: the head before it is switched off": (
+            "you switch nothing off: this is the output of all heads": lambda a, w, head: output(a, w),
+            "yours is inverted: only this head is left": (lambda a, w, head: output(a * _is(head, a), w)),
+            "you switch off a position; the heads are the first axis": by_time,
+            "you replace the head by the mean of all heads; replace it by zeros": by_mean,
+            "you count heads from 1, so the head before it is switched off": (
                 lambda a, w, head: switched_off(a, w, (head - 1) % len(a))
             ),
-            "not joined in the order of the heads: a row of the input to W_O has head after head": (
+            "you join the heads in the wrong order: a row of the input to W_O holds head after head": (
                 lambda a, w, head: (a * ~_is(head, a)).reshape(a.shape[1], -1) @ w
             ),
-            "its numbers are taken out of the rows of another head: each head has d_k rows of W_O": (
-                interleaved
-            ),
-            "the wrong rows of W_O are left out: those of a head begin at head · d_k": other_rows,
-            "the other heads are turned up to make up for it: leave them as they are": made_up_for,
+            "you subtract rows of W_O of other heads; each head has d_k contiguous rows": (interleaved),
+            "you leave out the wrong rows of W_O; those of a head begin at head · d_k": other_rows,
+            "you scale the other heads up to compensate; leave them unchanged": made_up_for,
         },
         [
             (sample(rng, heads, time, width), sample(rng, heads * width, columns), head)
@@ -122,14 +120,15 @@ def check_log_odds_without(attempt: Any) -> None:
         attempt,
         0.2 * -1.5 / 0.7,
         {
-            -0.3: "the weights that are left must sum to one again: the softmax sees to that",
+            -0.3: "your remaining weights do not sum to one, as they do after a softmax",
             0.3: "that is the log-odds with the word",
-            0.6: "that is what the word itself said",
-            0.3 / 0.7: "the right size: but what does the last word vote for?",
-            0.3 - 2: "the vote counts with its weight, and the weights that are left change",
-            -0.75: "a mean with even weights: 0.5 and 0.2 keep their ratio",
+            0.6: "that is the contribution of the word itself",
+            0.3 / 0.7: "the right size, but the wrong sign: what does the last word vote for?",
+            0.3 - 2: "you subtracted the whole vote; it counts with its weight, and the remaining "
+            "weights change",
+            -0.75: "you averaged with equal weights; 0.5 and 0.2 keep their ratio",
         },
-        lambda value: f"not {value:g}: divide the two weights left by their sum, then average the votes",
+        lambda value: f"yours is {value:g}: divide the two remaining weights by their sum, then average",
     )
 
 
@@ -142,7 +141,7 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
         found = table[np.arange(len(ids)) % 4, np.asarray(ids)]
         return float(found.sum() + found[0] * found[-1])
 
-    score.__name__ = "a sum of numbers that are looked up, and the first times the last"
+    score.__name__ = "a sum of table entries, plus the first times the last"
 
     def falls(change: Callable[[Array, int, int], Array], sign: int = 1) -> Answer:
         def run(score: Answer, ids: Array, blank: int) -> Array:
@@ -162,23 +161,23 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
         attempt,
         falls(one),
         {
-            "the sign is turned: a fall is the score before less the score after": falls(one, sign=-1),
-            "the blanks add up: put each token back before the next one is covered": falls(
+            "your sign is wrong: subtract the score after from the score before": falls(one, sign=-1),
+            "your blanks add up; restore each token before you cover the next": falls(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) <= place, blank, ids)
             ),
-            "all others are covered: cover one token and leave the others": falls(
+            "you cover all other tokens; cover one and leave the others": falls(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) == place, ids, blank)
             ),
-            "the token is taken out, and those behind it move up: put the blank in its place": falls(
+            "you delete the token, so those behind it move up; replace it by the blank": falls(
                 lambda ids, place, blank: np.delete(ids, place)
             ),
-            "divided by the score before: the fall itself is wanted": (
+            "you divide by the score before; return the difference itself": (
                 lambda score, ids, blank: falls(one)(score, ids, blank) / score(ids)
             ),
-            "the sum of all falls: wanted is one for each token": (
+            "you return the sum; return one number for each token": (
                 lambda score, ids, blank: falls(one)(score, ids, blank).sum()
             ),
-            "this is the score that is left: subtract it from the score before": left,
+            "you return the score that is left; subtract it from the score before": left,
         },
         [(score, np.array(ids), 8) for ids in ([1, 2], [3, 1, 4], [7, 0, 5, 2, 6])],
     )
@@ -191,31 +190,32 @@ def check_saliency(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda vectors, gradients: (vectors * gradients).sum(-1),
         {
-            "the gradients alone: each number of a gradient is multiplied with that of the vector": (
+            "you sum the gradients alone; multiply each number by that of the vector": (
                 lambda vectors, gradients: gradients.sum(-1)
             ),
-            "the length of the gradient: that is how much a token could change, not how much it says": (
-                lambda vectors, gradients: np.linalg.norm(gradients, axis=-1)
-            ),
-            "absolute values before the sum: what a vector's numbers say against each other must cancel": (
+            "you return the length of the gradient: how much a token could change, not how "
+            "much it contributes": (lambda vectors, gradients: np.linalg.norm(gradients, axis=-1)),
+            "you take absolute values before the sum; contributions of opposite sign must cancel": (
                 lambda vectors, gradients: np.abs(vectors * gradients).sum(-1)
             ),
-            "the absolute value at the end: a token may speak against the answer, too": (
+            "you take the absolute value at the end; a token may also speak against the answer": (
                 lambda vectors, gradients: np.abs((vectors * gradients).sum(-1))
             ),
-            "each gradient is divided by its length: how steep it is counts, too": (
+            "you divide each gradient by its length; its size counts too": (
                 lambda vectors, gradients: (vectors * gradients).sum(-1) / np.linalg.norm(gradients, axis=-1)
             ),
-            "every token with every other: each vector goes with its own gradient": (
+            "you combine every token with every other; each vector goes with its own gradient": (
                 lambda vectors, gradients: vectors @ gradients.T
             ),
-            "the mean: wanted is the sum over the numbers of a vector": (
+            "you average; sum over the numbers of a vector": (
                 lambda vectors, gradients: (vectors * gradients).mean(-1)
             ),
-            "summed over the tokens: sum over the numbers of each vector": (
+            "you sum over the tokens; sum over the numbers of each vector": (
                 lambda vectors, gradients: (vectors * gradients).sum(0)
             ),
-            "not summed yet: wanted is one number a token": lambda vectors, gradients: vectors * gradients,
+            "you do not sum; return one number for each token": lambda vectors, gradients: (
+                vectors * gradients
+            ),
         },
         [
             (np.array([[2.0, 1.0]]), np.array([[3.0, -1.0]])),
@@ -255,18 +255,18 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
         ask,
         wrong(),
         {
-            "both bugs are still there: dropout is on, and the mask is not handed over": wrong(False, True),
-            "the mask is forgotten: the model looks at padding, and padding gets a share": wrong(False),
-            "the model is still in training mode: dropout gives another answer each time": wrong(
+            "both bugs are still there: dropout is on, and the mask is not passed on": wrong(False, True),
+            "you do not pass the mask on, so the model attends to padding": wrong(False),
+            "your model is still in training mode: dropout gives another answer each time": wrong(
                 training=True
             ),
-            "padding is cut off afterwards: by then the model has looked at it": wrong(
+            "you remove padding afterwards, when the model has already attended to it": wrong(
                 False, then=lambda numbers, mask: numbers * mask
             ),
-            "the sign is lost: a token may speak against the answer, too": wrong(
+            "you lose the sign; a token may also speak against the answer": wrong(
                 then=lambda numbers, mask: numbers.abs()
             ),
-            "shared out so that all sum to one: wanted is gradient × input itself": wrong(
+            "you rescale the numbers to sum to one; return gradient × input itself": wrong(
                 then=lambda numbers, mask: numbers / numbers.sum()
             ),
         },
@@ -276,10 +276,13 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
         ],
     )
     if not all(as_they_came):
-        raise Slip("the numbers are right, but the model was training: hand it back as it came")
+        raise Slip("your numbers are right, but the model came in training mode: return it in that mode")
     ask(AttentionPool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
     if not as_they_came[-1]:
-        raise Slip("a model that was not training is training now: hand it back as it came, not always so")
+        raise Slip(
+            "your numbers are right, but the model came in evaluation mode: return it in "
+            "that mode, not always in training mode"
+        )
 
 
 @check(see="Which words go together")
@@ -314,17 +317,17 @@ def check_agreement_rate(attempt: Answer, rng: Generator) -> None:
         attempt,
         share,
         {
-            "padding takes part: it can hold the largest number, but nobody asks it": with_padding,
-            "padding was set to zero, and zero is more than a negative number: set it below all": zeroed,
-            "a count: wanted is a share of the sentences": (
+            "you include padding, which may hold the largest number": with_padding,
+            "you set padding to zero, which is more than a negative number; set it below all of them": zeroed,
+            "you return a count; return a share of the sentences": (
                 lambda first, second, is_word: share(first, second, is_word) * len(first)
             ),
             "that is how often they differ": (
                 lambda first, second, is_word: 1 - share(first, second, is_word)
             ),
-            "every place is compared: only that of the largest number counts": equal_places,
-            "a correlation: wanted is how often the largest numbers stand at the same word": correlation,
-            "the lowest numbers were compared: a sign counts, so of −1 and −3 the larger is −1": (
+            "you compare every position; only that of the largest number counts": equal_places,
+            "you return a correlation; return how often both point at the same word": correlation,
+            "you compare the smallest numbers; the sign counts, so of −1 and −3 the larger is −1": (
                 lambda first, second, is_word: share(-first, -second, is_word)
             ),
         },

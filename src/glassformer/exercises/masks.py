@@ -21,18 +21,21 @@ def check_allowed_pairs(attempt: Any) -> None:
         attempt,
         4230,
         {
-            5050: "that is the causal mask alone: nobody may look at the 40 paddings",
-            6000: Hint("that is the padding mask alone: nobody may look ahead", see="The whole formula"),
-            1830: "those are the rows of the 60 words: the rows of padding look at words, too",
-            3600: "those are all pairs of words: nobody may look ahead",
-            4170: Hint("a word may look at itself: the diagonal is allowed", see="The whole formula"),
-            1770: "a word may look at itself, and the rows of padding count, too",
-            4950: "that is the triangle without its diagonal, and with padding in it",
-            6820: "joined with |, those are the pairs that either mask allows: both must",
-            10_000: "those are all pairs: two masks forbid some of them",
+            5050: "that is the causal mask alone; no query may attend to the 40 paddings",
+            6000: Hint(
+                "that is the padding mask alone; no query may attend to later positions",
+                see="The whole formula",
+            ),
+            1830: "those are the rows of the 60 words; the rows of padding attend to words too",
+            3600: "those are all pairs of words; no query may attend to later positions",
+            4170: Hint("you left out the diagonal; a word may attend to itself", see="The whole formula"),
+            1770: "you left out the diagonal and the rows of padding; both count",
+            4950: "you left out the diagonal and counted padding among the keys",
+            6820: "you joined the masks with |, which allows what either mask allows; both must allow a pair",
+            10_000: "those are all pairs; two masks forbid some of them",
         },
         lambda number: (
-            f"{number:g} is not it: count row by row. Query i may look at i keys, but at no more than 60"
+            f"yours is {number:g}: count row by row. Query i may attend to i keys, but to no more than 60"
         ),
     )
 
@@ -44,18 +47,18 @@ def check_longest_sentence(attempt: Any) -> None:
         attempt,
         5792,
         {
-            5793: "the weights of 5793 words are a little larger than 16 GiB, and words come whole",
-            4096: "a number takes 2 bytes in float16, not 4",
-            8192: "a number takes 2 bytes in float16, not 1",
-            16_384: "each of the 8 heads has weights of its own",
-            32_768: "each of the 32 sentences has weights of its own",
-            92_681: "each of the 32 sentences has weights for each of its 8 heads",
-            33_554_432: "that is the number of pairs: how many words make so many?",
-            5590: "a GiB has 1024³ bytes, not 1000³",
+            5793: "the weights of 5793 words take slightly more than 16 GiB, so round down",
+            4096: "you counted 4 bytes for each number; float16 takes 2",
+            8192: "you counted 1 byte for each number; float16 takes 2",
+            16_384: "you left out the 8 heads, each with its own weights",
+            32_768: "you left out the 32 sentences, each with its own weights",
+            92_681: "you left out the 32 sentences and the 8 heads, each with its own weights",
+            33_554_432: "that is the number of pairs; how many words make so many?",
+            5590: "you used 1000³ bytes for a GiB; it has 1024³",
         },
         lambda number: (
-            f"{number:g} words make {32 * 8 * 2 * number**2 / 2**30:.3g} GiB of weights; wanted: as many "
-            "words as fit into 16"
+            f"{number:g} words make {32 * 8 * 2 * number**2 / 2**30:.3g} GiB of weights; find the largest "
+            "number of words that fits into 16"
         ),
     )
 
@@ -74,41 +77,42 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
         attempt,
         joined(),
         {
-            Hint("turned round: True means may look", see="The whole formula"): (
+            Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
                 lambda ids, pad_id: ~joined()(ids, pad_id)
             ),
-            "joined with |, it allows what either mask allows: both must": (
+            "you joined the masks with |, which allows what either mask allows; both must allow a pair": (
                 lambda ids, pad_id: causal_mask(ids.shape[1]) | (ids != pad_id)[:, None]
             ),
             Hint(
-                "the triangle lies the wrong way: queries are rows, keys are columns", see="The whole formula"
+                "your triangle is transposed: queries are rows, keys are columns", see="The whole formula"
             ): joined(lambda length: causal_mask(length).T),
             Hint(
-                "a word may look at itself: the diagonal belongs to the triangle", see="The whole formula"
+                "your triangle lacks its diagonal; a word may attend to itself", see="The whole formula"
             ): shifted(-1),
             Hint(
-                "each word sees one ahead: the triangle ends at the diagonal", see="What must not move"
+                "your triangle reaches one column too far: each word sees the next one",
+                see="What must not move",
             ): shifted(1),
-            "padding is hidden in the rows: it is keys that must not be looked at": joined(
+            "you hide padding in the rows; hide it in the columns, the keys": joined(
                 real=lambda words: words[:, :, None]
             ),
             Hint(
-                "the rows of padding are emptied, too: that makes rows with nothing to look at",
+                "you also empty the rows of padding, which then have nothing to attend to",
                 see="A row with nothing to look at",
             ): joined(real=lambda words: words[:, :, None] & words[:, None, :]),
-            Hint("turned round: only padding may be looked at", see="Padding is not nothing"): joined(
-                real=lambda words: ~words[:, None]
-            ),
-            Hint("padding may be looked at", see="Padding is not nothing"): joined(
+            Hint(
+                "your padding mask is inverted: queries attend only to padding", see="Padding is not nothing"
+            ): joined(real=lambda words: ~words[:, None]),
+            Hint("your queries may attend to padding", see="Padding is not nothing"): joined(
                 real=lambda words: np.ones_like(words)[:, None]
             ),
-            "padding is taken to stand at the end: it may stand anywhere": joined(
+            "you assume that padding comes last; it may be anywhere": joined(
                 real=lambda words: (np.arange(words.shape[1]) < words.sum(-1, keepdims=True))[:, None]
             ),
-            "the id 0 is taken for padding: `pad_id` says which one it is here": (
-                lambda ids, pad_id: joined()(ids, 0)
+            "you take the id 0 for padding; use `pad_id`": (lambda ids, pad_id: joined()(ids, 0)),
+            "your words see the words after them": joined(
+                lambda length: np.ones((length, length), dtype=bool)
             ),
-            "words see what comes after them": joined(lambda length: np.ones((length, length), dtype=bool)),
         },
         [
             (np.array([[5]]), 0),
@@ -132,24 +136,25 @@ def check_newest_mask(attempt: Answer, rng: Generator) -> None:
         attempt,
         shifted(0),
         {
-            "the triangle is laid at the top left: that is for the first words, the newest are the last": (
-                lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)
-            ),
-            Hint("turned round: True means may look", see="The whole formula"): (
+            "your triangle starts at the top left, which is right for the first words; the "
+            "newest are the last": (lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)),
+            Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
                 lambda num_new, num_all: ~shifted(0)(num_new, num_all)
             ),
-            "each word sees one ahead: the last of the new words is the last of all": shifted(1),
-            "no word sees itself: the last of the new words is the last of all": shifted(-1),
-            Hint("transposed: queries are rows, keys are columns", see="The whole formula"): (
+            "your words each see one position ahead; the last of the new words is the last of all": shifted(
+                1
+            ),
+            "your words do not see themselves; the last of the new words is the last of all": shifted(-1),
+            Hint("your mask is transposed: queries are rows, keys are columns", see="The whole formula"): (
                 lambda num_new, num_all: shifted(0)(num_new, num_all).T
             ),
-            "the new words do not see each other: each sees itself, and the new ones before it": (
+            "your new words do not see each other; each sees itself and the new words before it": (
                 lambda num_new, num_all: np.tile(np.arange(num_all) < num_all - num_new, (num_new, 1))
             ),
-            "everything is allowed: among the new words, the first must not see the last": (
+            "you allow everything; the first of the new words must not see the last": (
                 lambda num_new, num_all: np.ones((num_new, num_all), dtype=bool)
             ),
-            "that is the mask of all words: only the newest ask": (
+            "you return the mask of all words; only the newest are queries": (
                 lambda num_new, num_all: causal_mask(num_all)
             ),
         },
@@ -171,20 +176,20 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
         return lambda *given: (attn_mask(*given), key_padding_mask(*given))
 
     firsts = {
-        "attn_mask is for the function: in the module True means may not look": (
+        "your attn_mask suits the function; in the module True means that a query may not attend": (
             lambda ids, pad_id: causal_mask(ids.shape[1])
         ),
-        "attn_mask hides the past: the triangle lies the wrong way": (
+        "your attn_mask hides the past: the triangle is transposed": (
             lambda ids, pad_id: ahead()(ids, pad_id).T
         ),
-        "attn_mask hides each word from itself": ahead(-1),
-        "attn_mask lets each word see one ahead": ahead(1),
+        "your attn_mask hides each word from itself": ahead(-1),
+        "your attn_mask lets each word see the next one": ahead(1),
     }
     seconds = {
-        "key_padding_mask is turned round: in the module True means padding": (
+        "your key_padding_mask is inverted: in the module True means padding": (
             lambda ids, pad_id: ids != pad_id
         ),
-        "key_padding_mask has one axis too many: (sentence, key) is wanted": (
+        "your key_padding_mask has one axis too many; expected (sentence, key)": (
             lambda ids, pad_id: (ids == pad_id)[:, None]
         ),
     }
@@ -192,7 +197,7 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
         attempt,
         both(ahead(), pads),
         {
-            "as broken as it was: take the printed masks row by row, what does True mean there?": both(
+            "both masks are still wrong: read the printed masks row by row. What does True mean there?": both(
                 ahead(1), seconds[next(iter(seconds))]
             ),
             **{message: both(first, pads) for message, first in firsts.items()},
@@ -201,7 +206,7 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
                 f"{one}; and {other}": both(firsts[one], seconds[other])
                 for one, other in itertools.product(firsts, seconds)
             },
-            "the other way round: attn_mask comes first, then key_padding_mask": both(pads, ahead()),
+            "your results are swapped: attn_mask first, then key_padding_mask": both(pads, ahead()),
         },
         [
             (np.array([[5, 7, 0]]), 0),
@@ -232,24 +237,26 @@ def check_influence(attempt: Answer, rng: Generator) -> None:
         attempt,
         measured(),
         {
-            "transposed: a row is an output, a column the word that was edited": (
+            "your result is transposed: a row is an output, a column the word that was edited": (
                 lambda layer, x: measured()(layer, x).T
             ),
-            "turned round: True where an output moves": lambda layer, x: ~measured()(layer, x),
-            "small moves are missed: edit by a lot, and compare every digit": measured(
+            "your result is inverted: True means that an output moves": lambda layer, x: (
+                ~measured()(layer, x)
+            ),
+            "you miss small changes: edit by a lot, and compare every digit": measured(
                 lambda after, before: ~np.isclose(after, before)
             ),
-            "some moves are missed: edit the whole word, and look at all numbers of each output": measured(
+            "you miss some changes: edit the whole word, and compare all numbers of each output": measured(
                 lambda after, before: (after != before).all(axis=-1, keepdims=True)
             ),
-            "earlier edits are still there: start from x each time": measured(fresh=False),
-            "True everywhere: edit one word at a time, and ask each output by itself whether it moved": (
+            "you keep earlier edits; start from x each time": measured(fresh=False),
+            "yours is True everywhere: edit one word at a time, and compare each output separately": (
                 lambda layer, x: np.tile((layer(x + 1) != layer(x)).any(-1)[:, None], len(x))
             ),
-            "that is the causal mask: this layer may have another, so measure it": (
+            "you return the causal mask; this layer may have another one, so measure it": (
                 lambda layer, x: causal_mask(len(x))
             ),
-            "the edited word's own output is left out: the diagonal is measured, too": (
+            "you leave out the diagonal; measure the edited word's own output too": (
                 lambda layer, x: measured()(layer, x) & ~np.eye(len(x), dtype=bool)
             ),
         },
@@ -275,7 +282,7 @@ def _layer(attn_mask: Array, scale: Array) -> Answer:
     def layer(x: Array) -> Array:
         return x + scale * (weights @ x)
 
-    where = "" if scale.all() else " , which shows in the last number only"
+    where = "" if scale.all() else ", visible only in the last number"
     layer.__name__ = f"a layer with the mask {attn_mask.astype(int).tolist()}{where}"
     return layer
 
@@ -315,26 +322,27 @@ def check_backward(attempt: Answer, rng: Generator) -> None:
         attempt,
         scaled_dot_product_attention_backward,
         {
-            "query and key are exchanged: the gradient of a query is a mixture of keys": exchanged,
-            "the other way round: query, key, value is the order wanted": (
+            "your gradients of query and key are swapped; the gradient of a query is a "
+            "mixture of keys": exchanged,
+            "your results are in reverse order; expected query, key, value": (
                 lambda *given: wrong()(*given)[::-1]
             ),
-            "the gradient of the scores is not divided by √d_k, as the scores were": wrong(scaled=False),
-            "only the gradient of the query is divided by √d_k: both go through the scores": key_unscaled,
-            "through the softmax: the weighted mean of the row is not subtracted": wrong(
+            "you do not divide the gradient of the scores by √d_k": wrong(scaled=False),
+            "you divide only the gradient of the query by √d_k; both go through the scores": key_unscaled,
+            "in the softmax step you do not subtract the weighted mean of the row": wrong(
                 mean=lambda scores, weights: 0
             ),
-            "through the softmax: the factor of the weights is missing": wrong(weighted=False),
-            "the softmax is passed by: the gradient of the weights is not yet that of the scores": wrong(
+            "in the softmax step you do not multiply by the weights": wrong(weighted=False),
+            "you skip the softmax: the gradient of the weights is not yet that of the scores": wrong(
                 mean=lambda scores, weights: 0, weighted=False
             ),
-            "through the softmax: the plain mean of the row is subtracted, not the weighted one": wrong(
+            "in the softmax step you subtract the plain mean of the row; subtract the weighted mean": wrong(
                 mean=lambda scores, weights: scores.mean(-1, keepdims=True)
             ),
-            "through the softmax: the mean is that of a column: each query, a row, has its own": wrong(
+            "in the softmax step you average over a column; each query, a row, has its own mean": wrong(
                 mean=lambda scores, weights: (weights * scores).sum(0, keepdims=True)
             ),
-            "the gradient of the value is that of all keys alike: weigh it by who looked": (
+            "your gradient of the value is the same for all keys; weight it by the attention weights": (
                 lambda grad, query, key, value, weights: (
                     *wrong()(grad, query, key, value, weights)[:2],
                     np.tile(grad.sum(0), (len(key), 1)),

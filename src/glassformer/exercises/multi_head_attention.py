@@ -12,8 +12,10 @@ from glassformer.checking.compare import Answer, compare, compare_number, sample
 from glassformer.reference.heads import merge_heads, split_heads
 from glassformer.reference.softmax import softmax
 
-_BIASES = "biases are missing: each of the four projections adds one number for each of its outputs"
-_HEADS_TIMES = "counted once for each head: the heads share d_model between them, each is d_model / 8 wide"
+_BIASES = "you left out the biases; each of the four projections adds one number for each output"
+_HEADS_TIMES = (
+    "you counted the projections once for each head; the heads share d_model, and each is d_model / 8 wide"
+)
 
 
 @check(see="Cut, not copied")
@@ -23,22 +25,22 @@ def check_merge(attempt: Answer, rng: Generator) -> None:
         attempt,
         merge_heads,
         {
-            "reshaped without turning the axes first: a row now holds pieces of several words": (
+            "you reshape without swapping axes first, so a row holds pieces of several words": (
                 lambda x: x.reshape(x.shape[1], -1)
             ),
-            "the numbers of the heads alternate: each head's piece should stay in one piece": (
+            "your heads' numbers alternate; each head's piece should stay contiguous": (
                 lambda x: x.transpose(1, 2, 0).reshape(x.shape[1], -1)
             ),
-            "a row is a head here: each row should be a word, with what all heads say to it": (
+            "your rows are heads; each row should be a word with the pieces of all heads": (
                 lambda x: x.reshape(len(x), -1)
             ),
-            "the heads are added up: they should stand side by side": lambda x: x.sum(axis=0),
-            "the heads are averaged: they should stand side by side": lambda x: x.mean(axis=0),
-            "the axes are turned, but two of them still have to become one": lambda x: x.swapaxes(0, 1),
-            "the pieces stand one below the other: heads belong side by side, each word in one row": (
+            "you add the heads; concatenate them": lambda x: x.sum(axis=0),
+            "you average the heads; concatenate them": lambda x: x.mean(axis=0),
+            "you swapped the axes; two of them still have to be merged": lambda x: x.swapaxes(0, 1),
+            "you stack the pieces vertically; concatenate the heads within each word's row": (
                 lambda x: x.reshape(-1, x.shape[-1])
             ),
-            "the heads stand in reverse order": lambda x: merge_heads(x[::-1]),
+            "your heads are in reverse order": lambda x: merge_heads(x[::-1]),
         },
         [
             (np.array([[[1.0]]]),),
@@ -58,15 +60,17 @@ def check_parameters(attempt: Any) -> None:
         4 * square + biases,
         {
             4 * square: _BIASES,
-            4 * square + 3 * 512: "one bias is missing: W_O has its own, too",
+            4 * square + 3 * 512: "you left out one bias: W_O has one too",
             8 * 4 * square: _HEADS_TIMES,
             8 * (4 * square + biases): _HEADS_TIMES,
-            3 * square: "one matrix is missing: W_O comes after the heads",
-            3 * (square + 512): "one matrix is missing: W_O comes after the heads",
-            4 * 512 * 64: "that is one head's share: there are eight heads",
-            4 * 512 * 64 + 4 * 64: "that is one head's share: there are eight heads",
+            3 * square: "you left out one matrix: W_O comes after the heads",
+            3 * (square + 512): "you left out one matrix: W_O comes after the heads",
+            4 * 512 * 64: "that is one head's share; there are eight heads",
+            4 * 512 * 64 + 4 * 64: "that is one head's share; there are eight heads",
         },
-        lambda value: f"four projections from 512 to 512 numbers, each with a bias, do not have {value:,.0f}",
+        lambda value: (
+            f"yours is {value:,.0f}: count four projections from 512 to 512 numbers, each with a bias"
+        ),
     )
 
 
@@ -100,17 +104,17 @@ def check_contributions(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "this is their sum, the output: wanted is what each head adds to it": (
+            "you return the sum, which is the output; return what each head adds to it": (
                 lambda attended, weight: merge_heads(attended) @ weight
             ),
-            "the mean: the contributions of the heads add up to the output": (
+            "you divide by the number of heads; the contributions must add up to the output": (
                 lambda attended, weight: right(attended, weight) / len(attended)
             ),
-            "W_O is cut across its columns: a head meets d_v of its rows": by_columns,
-            "the finished output is cut into pieces: all heads are mixed in each of them": columns_cut,
-            "the rows of W_O are dealt out by turns: each head has d_v rows that stand together": alternating,
-            "each head is handed what all of them say, so each gives the whole output": all_alike,
-            "every head meets the first rows of W_O: each has rows of its own": first_block,
+            "you split the columns of W_O; each head multiplies d_v of its rows": by_columns,
+            "you split the finished output, in which all heads are mixed already": columns_cut,
+            "you deal the rows of W_O out in turns; each head takes d_v contiguous rows": alternating,
+            "you give every head the values of all heads, so each returns the whole output": all_alike,
+            "you multiply every head by the first rows of W_O; each head has its own rows": first_block,
         },
         [
             (np.array([[[2.0]]]), np.array([[3.0]])),
@@ -151,47 +155,46 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
         attempt,
         heads(),
         {
-            "both bugs are still there: look at the reshape, and at what the scores are divided by": (
+            "both bugs are still there: look at the reshape, and at the divisor of the scores": (
                 heads(whole, reshaped, glued)
             ),
-            "still cut with a reshape alone: a head gets numbers of several columns": (
+            "you still split and merge with a reshape alone; swap axes too": (
                 heads(split=reshaped, merge=glued)
             ),
-            "cut rightly, but glued with a reshape alone: turn the axes back first": heads(merge=glued),
-            "glued rightly, but cut with a reshape alone: turn the axes": heads(split=reshaped),
-            "still divided by the root of d_model: a head's vectors have d_model / num_heads numbers": (
-                heads(whole)
+            "you split correctly, but merge with a reshape alone; swap the axes back first": heads(
+                merge=glued
             ),
-            "the scores are no longer divided by √d_k": heads(lambda d_model, num_heads: 1),
-            "divided by the root of the number of heads: what counts is how wide a head's vectors are": (
+            "you merge correctly, but split with a reshape alone; swap the axes": heads(split=reshaped),
+            "you still divide by √d_model; a head's vectors have d_model / num_heads numbers": (heads(whole)),
+            "your scores are no longer divided by √d_k": heads(lambda d_model, num_heads: 1),
+            "you divide by the root of the number of heads; divide by the root of a head's width": (
                 heads(lambda d_model, num_heads: num_heads)
             ),
-            "cut rightly, glued with a reshape alone, divided by the root of d_model": (
+            "you split correctly, but you merge with a reshape alone and divide by √d_model": (
                 heads(whole, merge=glued)
             ),
-            "glued rightly, cut with a reshape alone, divided by the root of d_model": (
+            "you merge correctly, but you split with a reshape alone and divide by √d_model": (
                 heads(whole, split=reshaped)
             ),
-            "the softmax runs over the heads: each head has weights of its own": heads(
+            "your softmax runs over the heads; each head has its own weights": heads(
                 weigh=lambda scores: softmax(scores, axis=0)
             ),
-            "all weights together sum to one: each row of each head should": heads(
+            "your weights all sum to one together; each row of each head should": heads(
                 weigh=lambda scores: softmax(scores.ravel()).reshape(scores.shape)
             ),
-            "the softmax runs over the queries: the weights of one query, a row, sum to one": heads(
-                weigh=lambda scores: softmax(scores, axis=-2)
-            ),
-            "each word attends among its own heads: turn the axes, so that the heads come first": (
+            "your softmax runs over the queries; each row, the weights of one query, should "
+            "sum to one": heads(weigh=lambda scores: softmax(scores, axis=-2)),
+            "your words attend among their own heads; move the heads to the first axis": (
                 heads(
                     split=lambda x, num_heads: x.reshape(len(x), num_heads, -1),
                     merge=lambda x: x.reshape(len(x), -1),
                 )
             ),
-            "the columns are dealt out to the heads by turns: a head has columns that stand together": heads(
+            "you deal the columns out to the heads in turns; each head takes contiguous columns": heads(
                 split=lambda x, num_heads: x.reshape(len(x), -1, num_heads).transpose(2, 0, 1),
                 merge=lambda x: x.transpose(1, 2, 0).reshape(x.shape[1], -1),
             ),
-            "one head: num_heads plays no part": lambda query, key, value, num_heads: heads()(
+            "yours ignores num_heads and uses one head": lambda query, key, value, num_heads: heads()(
                 query, key, value, 1
             ),
         },
@@ -209,19 +212,19 @@ def check_best_share(attempt: Any) -> None:
         attempt,
         20 / 64,
         {
-            1 / 64: "that is blind guessing: the mixture tells which values there are, only not their order",
-            1 / 6: "six orders are too many where two of the values are equal",
-            10 / 16: "that is for two questions: here there are three",
-            1 / 20: "there are 20 mixtures, each with one right guess: but how many ordered answers?",
-            4 / 64: "right is more than three equal values: in any mixture one of the orders can be guessed",
-            24 / 64: "that is how often all three values differ: then one order of six is right",
-            4 / 64
-            + 24 / 64 / 6: "lists with two equal values are missing: one of their three orders is right",
+            1 / 64: "that is blind guessing; the mixture tells which values there are, only not their order",
+            1 / 6: "you counted six orders for every mixture; there are fewer if two values are equal",
+            10 / 16: "that is the share for two questions; here there are three",
+            1 / 20: "there are 20 mixtures with one right guess each; how many ordered answers are there?",
+            4 / 64: "you counted only three equal values; in every mixture one of the orders can be guessed",
+            24 / 64: "that is how often all three values differ; then one order of six is right",
+            4 / 64 + 24 / 64 / 6: "you left out lists with two equal values; one of their three orders is "
+            "right",
         },
         lambda value: (
-            f"a share lies between 0 and 1, got {value:g}"
+            f"a share lies between 0 and 1, yours is {value:g}"
             if not 0 <= value <= 1
-            else f"not {value:g}: count the mixtures of three values, for one answer to each can be right"
+            else f"yours is {value:g}: count the mixtures of three values; one answer to each can be right"
         ),
     )
 
@@ -233,15 +236,15 @@ def check_sharpness(attempt: Any) -> None:
         attempt,
         4,
         {
-            2: "without the divisor that would do: scores are divided by √d_k, and here d_k is 8",
-            6: "divided by the root of d_model: a head's vectors have 8 numbers, not 16",
-            5: "enough, but 4 is too: the pair asked for has four rivals, itself not among them",
-            12: "more than needed: the odds are exp(sharpness / √8) to 1: exp, no product, and the root of 8",
-            3: "the odds are 2.9 to 1 then: four rivals with one and the same value would outweigh it",
-            math.sqrt(8) * math.log(4): "the right place: wanted is the next whole number",
+            2: "that would do without the divisor; scores are divided by √d_k, and here d_k is 8",
+            6: "you divided by √d_model; a head's vectors have 8 numbers, not 16",
+            5: "5 is enough, but so is 4: the pair asked for has four rivals, not five",
+            12: "more than needed: the odds are exp(sharpness / √8) to 1, not sharpness / √8 to 1",
+            3: "with 3 the odds are 2.9 to 1, and four rivals with the same value would outweigh that",
+            math.sqrt(8) * math.log(4): "close: round up to the next whole number",
         },
         lambda value: (
-            f"the pair asked for leads each rival by {math.exp(min(value / math.sqrt(8), 700)):.3g} to 1: "
-            "wanted is the smallest whole number at which four rivals together cannot reach it"
+            f"the pair asked for leads each rival by {math.exp(min(value / math.sqrt(8), 700)):.3g} to 1; "
+            "find the smallest whole number at which four rivals together cannot reach it"
         ),
     )

@@ -44,14 +44,14 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
         attempt,
         sinusoidal_positions,
         {
-            "sine and cosine have changed places: the first number of each pair is the sine": (
+            "your sine and cosine are swapped: the first number of each pair is the sine": (
                 lambda length, d_model: (
                     sinusoidal_positions(length, d_model)
                     .reshape(length, -1, 2)[..., ::-1]
                     .reshape(length, d_model)
                 )
             ),
-            "all sines come first, then all cosines: the two of a pair stand side by side": (
+            "you put all sines first, then all cosines; the two of a pair belong side by side": (
                 lambda length, d_model: (
                     sinusoidal_positions(length, d_model)
                     .reshape(length, -1, 2)
@@ -59,19 +59,19 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
                     .reshape(length, d_model)
                 )
             ),
-            "the waves are too short: the exponent counts numbers, two for each pair, so it is 2i": waves(
-                1.0
+            "your waves are too short: the exponent is 2i, because each pair holds two numbers": waves(1.0),
+            "your numbers each have their own frequency; the two of a pair share one": apart(2),
+            "your cosines have their own frequency; each shares that of its sine": apart(1),
+            "your pairs all turn at one speed: 2i / d_model is a fraction, which `//` rounds to zero": waves(
+                0.0
             ),
-            "each number has a frequency of its own: the two of a pair share one": apart(2),
-            "a cosine has a frequency of its own: the two of a pair share that of the sine": apart(1),
-            "all hands turn alike: 2i / d_model is a fraction, which `//` rounds to zero": waves(0.0),
-            "the first position is 0, not 1": waves(first=1),
-            "the slowest hand has the exponent 1: divide by d_model, not by the place of the last pair": (
+            "your first position is 1; it should be 0": waves(first=1),
+            "your slowest pair has the exponent 1: divide by d_model, not by the index of the last pair": (
                 last_at_one
             ),
-            "the waves grow shorter from pair to pair: the exponent is negative": waves(-2.0),
-            "these are degrees: sine and cosine take radians": waves(turn=math.pi / 180),
-            "the wrong way round: a row for each position, a column for each number": (
+            "your waves grow shorter from pair to pair; the exponent should be negative": waves(-2.0),
+            "you pass degrees; sine and cosine take radians": waves(turn=math.pi / 180),
+            "your table is transposed: expected a row for each position and a column for each number": (
                 lambda length, d_model: sinusoidal_positions(length, d_model).T
             ),
         },
@@ -87,21 +87,21 @@ def check_longest_wave(attempt: Any) -> None:
         2 * math.pi * 10000 ** (30 / 32),
         {
             10000: "a turn is 2π radians, and no pair is that slow: the last is pair 15",
-            2 * math.pi * 10000: "no pair is that slow: pairs are counted from 0, so the last is pair 15",
-            10000 ** (30 / 32): "in so many positions the hand moves one radian: a turn is 2π of them",
+            2 * math.pi * 10000: "no pair is that slow: pairs count from 0, so the last is pair 15",
+            10000 ** (30 / 32): "in that many positions the hand turns by one radian; a full turn is 2π",
             2
             * math.pi
-            * 10000 ** (31 / 32): "31 is the last number, but a pair's exponent is 2i, with i = 15",
-            2 * math.pi * 10000 ** (15 / 32): "a factor is missing in the exponent: it is 2i, not i",
-            2 * math.pi * 10000 ** (15 / 16) / 2: "half a turn is not a whole one",
+            * 10000 ** (31 / 32): "31 is the last number; the exponent of a pair is 2i, with i = 15",
+            2 * math.pi * 10000 ** (15 / 32): "your exponent lacks a factor: it is 2i, not i",
+            2 * math.pi * 10000 ** (15 / 16) / 2: "that is half a turn",
             2 * math.pi: "that is the fastest hand",
-            10000 ** (-30 / 32): "that is the frequency, in radians a position",
+            10000 ** (-30 / 32): "that is the frequency, in radians per position",
         },
         lambda value: (
-            f"a hand that takes {value:.6g} positions for a turn moves {2 * math.pi / value:.3g} radians a "
-            "position: that is not the frequency of pair 15"
+            f"a hand that takes {value:.6g} positions per turn moves {2 * math.pi / value:.3g} radians "
+            "per position, which is not the frequency of pair 15"
             if value > 0
-            else f"a turn takes more than 0 positions, got {value:g}"
+            else f"a turn takes more than 0 positions, yours takes {value:g}"
         ),
     )
 
@@ -113,13 +113,15 @@ def check_first_rise(attempt: Any) -> None:
         attempt,
         12,
         {
-            11: "there it is still falling: the first distance at which it has risen comes after",
+            11: "there it is still falling; the first rise comes after",
             13: "it has risen before",
-            6: "that is where it rises with 64 numbers, not with 128",
-            44: "that is where it rises with 512 numbers, not with 128",
-            3: "that is half a turn of the fastest hand: the slower ones are still falling",
+            6: "that is where it rises with 64 numbers; here there are 128",
+            44: "that is where it rises with 512 numbers; here there are 128",
+            3: "that is half a turn of the fastest hand; the slower ones are still falling",
         },
-        lambda value: f"wanted the first distance at which P_s · P_t is above that one nearer, got {value:g}",
+        lambda value: (
+            f"yours is {value:g}: find the first distance at which P_s · P_t exceeds that one nearer"
+        ),
     )
 
 
@@ -141,30 +143,32 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the sign is turned: what stands far away must lose": lambda *sizes: -right(*sizes),
-            "the first head has slope 1: heads are counted from 1 here": (
+            "your sign is wrong: distant keys should lose": lambda *sizes: -right(*sizes),
+            "your first head has slope 1; heads count from 1 here": (
                 sloped(lambda head, n: 2.0 ** (-8 * head / n))
             ),
-            "a key behind the query gains: distance counts the same both ways": (
+            "your keys behind the query gain; use the absolute distance": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: away)
             ),
-            "what lies ahead is not lowered: distance counts both ways, hiding it is for the mask": (
+            "your keys ahead are not lowered; distance counts both ways, and hiding is up to the mask": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: np.maximum(away, 0))
             ),
-            "what lies ahead is hidden: that is for the mask, the bias only lowers": (
+            "you hide the keys ahead; that is up to the mask, the bias only lowers": (
                 lambda length, n: np.where(np.tri(length, dtype=bool), right(length, n), -np.inf)
             ),
-            "the heads stand in reverse order: the first has the largest slope, and looks near": (
+            "your heads are in reverse order: the first has the largest slope": (
                 sloped(lambda head, n: 2.0 ** (-8 * (n - head) / n))
             ),
-            "all heads have the same slope": sloped(lambda head, n: 2.0 ** (-8 / n) * np.ones(n)),
-            "the slopes fall evenly: they should halve, or fall by another constant factor": (
+            "your heads all have the same slope": sloped(lambda head, n: 2.0 ** (-8 / n) * np.ones(n)),
+            "your slopes fall linearly; they should fall by a constant factor": (
                 sloped(lambda head, n: 2.0**-8 * (n - head))
             ),
-            "the slopes do not depend on how many heads there are: the last one has 2 to the −8": (
+            "your slopes do not depend on the number of heads; the last should be 2 to the −8": (
                 sloped(lambda head, n: 2.0 ** -(head + 1.0))
             ),
-            "the heads come last: they are the first axis": lambda *sizes: np.moveaxis(right(*sizes), 0, -1),
+            "your heads are the last axis; they should be the first": lambda *sizes: np.moveaxis(
+                right(*sizes), 0, -1
+            ),
         },
         [(2, 1), (2, 2), (3, 2), (int(rng.integers(4, 8)), 8), (4, 16)],
     )
@@ -176,12 +180,14 @@ def check_look_back_weights(attempt: Answer, rng: Generator) -> None:
     for offset, d_model in ((1, 64), (3, 64), (10, 128), (int(rng.integers(4, 10)), 64)):
         weights = [part.array for part in parts_of(attempt(offset, d_model), (0, 0))]
         if len(weights) != 2:
-            raise Slip(f"wanted two matrices, query_weight and key_weight, got {len(weights)}")
+            raise Slip(f"expected two matrices, query_weight and key_weight, yours returns {len(weights)}")
         for name, weight in zip(("query_weight", "key_weight"), weights, strict=True):
             if weight.ndim != 2 or weight.shape[0] != d_model:
-                raise Slip(f"{name} must have {d_model} rows, got shape {weight.shape}")
+                raise Slip(f"{name} must have {d_model} rows, yours has shape {weight.shape}")
         if weights[0].shape != weights[1].shape:
-            raise Slip(f"both matrices must be equally wide, got {weights[0].shape} and {weights[1].shape}")
+            raise Slip(
+                f"both matrices must be equally wide, yours are {weights[0].shape} and {weights[1].shape}"
+            )
         query, key = (sinusoidal_positions(60, d_model) @ weight for weight in weights)
         _judge_the_look(softmax(query[20:40] @ key.T / math.sqrt(query.shape[1])), offset)
 
@@ -190,18 +196,18 @@ def _judge_the_look(weights: Array, offset: int) -> None:
     """Find where most of the weight lies, seen from each query from place 20 on."""
     back = np.arange(20, 40) - weights.argmax(axis=-1)
     if (back == 0).all():
-        raise Slip("each word looks at itself: nothing moves the query by the offset")
+        raise Slip("your head looks at the word itself: nothing moves the query by the offset")
     if (back == -offset).all():
         raise Slip(
-            f"it looks {offset} ahead, not back: as rows, places are moved by the transposed matrix",
+            f"your head looks {offset} ahead, not back: row vectors are rotated by the transposed matrix",
             see="Moving on is a rotation",
         )
     if len(set(back.tolist())) > 1:
-        raise Slip(f"it looks from {back.min()} to {back.max()} back, depending on where it stands")
+        raise Slip(f"your head looks {back.min()} to {back.max()} back, depending on the position")
     if back[0] != offset:
-        raise Slip(f"it looks {back[0]} back, wanted {offset}")
+        raise Slip(f"your head looks {back[0]} back, expected {offset}")
     if (least := weights.max(axis=-1).min()) < 0.9:
-        raise Slip(f"the right place, with a weight of only {least:.2f}: make the scores larger, for 0.9")
+        raise Slip(f"the right word, but with a weight of only {least:.2f}: larger scores bring it to 0.9")
 
 
 @check(see="Three other ways to say where")
@@ -221,22 +227,22 @@ def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
         attempt,
         scores(),
         {
-            "two bugs are still in it: write down which place each query and each key stands at": (
+            "both bugs are still there: write down the position of each query and of each key": (
                 scores(turn_key=-1, behind=None)
             ),
-            "the keys turn the other way: then places add up in a score instead of cancelling": (
+            "your keys rotate the other way, so positions add up in a score instead of cancelling": (
                 scores(turn_key=-1)
             ),
-            "the queries stand at 0, 1, 2, ...: the last one should stand at the last key": (
+            "your queries start at position 0; the last query should be at the last key's position": (
                 scores(behind=None)
             ),
-            "only the queries are turned: then the place of a key plays no part": scores(turn_key=0),
-            "only the keys are turned: then the place of a query plays no part": scores(turn_query=0),
-            "nothing is turned": scores(0, 0),
-            "the queries stand one place too far: the last one should stand at the last key": scores(
+            "you rotate only the queries, so a key's position has no effect": scores(turn_key=0),
+            "you rotate only the keys, so a query's position has no effect": scores(turn_query=0),
+            "you rotate nothing": scores(0, 0),
+            "your queries are one position too far; the last should be at the last key's position": scores(
                 behind=1
             ),
-            "the scores are no longer divided by √d_k": scores(scaled=False),
+            "your scores are no longer divided by √d_k": scores(scaled=False),
         },
         [
             (sample(rng, queries, width), sample(rng, keys, width))
@@ -256,17 +262,17 @@ def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "unchanged": lambda weight: weight,
-            "the other way round: this makes a projection for pairs out of one for halves": (
+            "you return the matrix unchanged": lambda weight: weight,
+            "yours converts the other way, from halves to pairs": (
                 lambda weight: weight[:, np.argsort(_halves(weight.shape[1]))]
             ),
-            "the rows are reordered: the numbers of a query are made by the columns": (
+            "you reorder the rows; the numbers of a query come from the columns": (
                 lambda weight: weight[_halves(weight.shape[0])]
             ),
-            "the two halves have changed places: the first number of each pair comes first": (
+            "your halves are swapped: the first number of each pair comes first": (
                 lambda weight: weight[:, np.roll(_halves(weight.shape[1]), weight.shape[1] // 2)]
             ),
-            "the columns are reversed": lambda weight: weight[:, ::-1],
+            "you reverse the columns": lambda weight: weight[:, ::-1],
         },
         [(sample(rng, *shape),) for shape in ((1, 4), (4, 4), (3, 6), (8, 10))],
     )

@@ -21,16 +21,16 @@ def check_weighted_mean(attempt: Any) -> None:
         attempt,
         17,
         {
-            22: "that is the hard look-up: here every value has its share",
-            11: "the plain mean: values whose keys fit better count for more",
-            187: "not divided by the sum of the powers: the weights must sum to one",
-            16.5: "weighted by the scores themselves: a score of s counts as 2 to the power s",
+            22: "that is the hard look-up; in the soft one every value has a share",
+            11: "that is the plain mean; values whose keys fit better count for more",
+            187: "you did not divide by the sum of the powers; the weights must sum to one",
+            16.5: "you weighted by the scores themselves; a score of s counts as 2 to the power s",
             float(
                 softmax(np.array([3.0, 1.0, 0.0])) @ [22, 0, 11]
-            ): "with e instead of 2: here a score of s counts as 2 to the power s",
-            17.6: "2 to the power 0 is 1: a score of zero has a weight too",
+            ): "you used powers of e; here a score of s counts as 2 to the power s",
+            17.6: "you gave the score of zero no weight, but 2 to the power 0 is 1",
         },
-        lambda number: f"not {number:g}. Write down the three powers of two first, and their sum",
+        lambda number: f"yours is {number:g}: write down the three powers of two and their sum first",
     )
 
 
@@ -45,29 +45,30 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the hard look-up: only the best key's value is handed over, all should have their share": (
-                lambda query, key, value, sharpness: value[np.argmax(key @ query)]
-            ),
-            "the weights do not sum to one: divide by their sum": (
+            "yours is the hard look-up, which returns only the best key's value; every value "
+            "should have a share": (lambda query, key, value, sharpness: value[np.argmax(key @ query)]),
+            "your weights do not sum to one: divide them by their sum": (
                 lambda query, key, value, sharpness: np.exp(sharpness * (key @ query)) @ value
             ),
-            "weighted by the scores: a score may be negative, its exponential is not": (
+            "you weight by the scores, which may be negative; use their exponentials": (
                 lambda query, key, value, sharpness: (sharpness * (key @ query)) @ value
             ),
-            "divided by the sum without the exponential: scores may cancel, exponentials cannot": (
+            "you divide the scores by their sum, which may be zero; take exponentials first": (
                 lambda query, key, value, sharpness: (key @ query) @ value / (key @ query).sum()
             ),
-            "`sharpness` plays no part": lambda query, key, value, sharpness: right(query, key, value, 1.0),
-            "divided by `sharpness`: it should scale the scores up": (
+            "your result does not depend on `sharpness`": lambda query, key, value, sharpness: right(
+                query, key, value, 1.0
+            ),
+            "you divide by `sharpness`; multiply the scores by it": (
                 lambda query, key, value, sharpness: right(query, key, value, 1 / sharpness)
             ),
-            "the mixture is multiplied by `sharpness`: it belongs to the scores, before the softmax": (
+            "you multiply the mixture by `sharpness`; multiply the scores, before the softmax": (
                 lambda query, key, value, sharpness: sharpness * right(query, key, value, 1.0)
             ),
-            "the scores are divided by √d: here nothing but `sharpness` scales them": (
+            "you divide the scores by √d; here only `sharpness` scales them": (
                 lambda query, key, value, sharpness: right(query, key, value, sharpness / np.sqrt(len(query)))
             ),
-            "these are the weights: they still have to mix the values": (
+            "you return the weights; use them to mix the values": (
                 lambda query, key, value, sharpness: softmax(sharpness * (key @ query))
             ),
         },
@@ -85,17 +86,20 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
 def check_symmetric(attempt: Any) -> None:
     """Judge which of the five matrices, "a" to "e", are symmetric whatever X and the W are."""
     if not isinstance(attempt, Collection) or not set(attempt) <= set("abcde"):
-        raise Slip(f'wanted a set of letters from "a" to "e", got {attempt!r}')
+        raise Slip(f'expected a set of letters from "a" to "e", yours is {attempt!r}')
     if "b" in attempt:
-        raise Slip("(b) is not: each row is divided by its own sum, and the sums differ")
+        raise Slip("(b) is not symmetric: each row is divided by its own sum, and the sums differ")
     if "c" in attempt:
-        raise Slip("(c) is not: its transpose is X W_K (X W_Q)ᵀ, the same only if W_Q W_Kᵀ is symmetric")
+        raise Slip(
+            "(c) is not symmetric: its transpose is X W_K (X W_Q)ᵀ, which is equal only if "
+            "W_Q W_Kᵀ is symmetric"
+        )
     if "e" in attempt:
-        raise Slip("(e) is not: with 3 questions and 7 words it is not even square")
+        raise Slip("(e) is not symmetric: with 3 questions and 7 words it is not even square")
     if "a" not in attempt:
-        raise Slip("(a) is missing: transpose (X W)(X W)ᵀ and see what becomes of it")
+        raise Slip("(a) is missing: transpose (X W)(X W)ᵀ and compare")
     if "d" not in attempt:
-        raise Slip("(d) is missing: every entry is divided by one and the same number")
+        raise Slip("(d) is missing: every entry is divided by the same number")
 
 
 @check(see="One vector, three jobs")
@@ -110,22 +114,21 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "step 3 is missing: the scores are not divided by √d_k": steps(lambda x, w_q: 1.0),
-            "divided by d_k: step 3 divides by its square root": steps(lambda x, w_q: w_q.shape[1]),
-            "divided by √d_model: what counts is how wide a query is": steps(
+            "your scores are not divided by √d_k: step 3 is missing": steps(lambda x, w_q: 1.0),
+            "you divide by d_k; step 3 divides by its square root": steps(lambda x, w_q: w_q.shape[1]),
+            "you divide by √d_model; divide by √d_k, the root of a query's width": steps(
                 lambda x, w_q: np.sqrt(len(w_q))
             ),
-            "queries and keys have changed places: row i must be what word i looks for": (
+            "your queries and keys are swapped: row i should hold what word i looks for": (
                 lambda x, w_q, w_k, w_v: right(x, w_k, w_q, w_v)
             ),
-            "X itself is mixed: the values are X W_V": (
+            "you mix X itself; mix the values X W_V": (
                 lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k) @ x
             ),
-            "the keys are mixed: what a word hands over is its value": (
-                lambda x, w_q, w_k, w_v: right(x, w_q, w_k, w_k)
-            ),
-            "step 4 runs down the columns: the weights of one query, a row, sum to one": steps(axis=0),
-            "these are the weights: step 5 mixes the values with them": (
+            "you mix the keys; mix the values": (lambda x, w_q, w_k, w_v: right(x, w_q, w_k, w_k)),
+            "your softmax runs down the columns in step 4; each row, the weights of one "
+            "query, should sum to one": steps(axis=0),
+            "you return the weights; step 5 mixes the values with them": (
                 lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k)
             ),
         },
@@ -147,18 +150,17 @@ def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
         attempt,
         with_weights(softmax),
         {
-            "still over the wrong axis: each column sums to one, so a query may be handed almost nothing": (
-                with_weights(lambda scores: softmax(scores, axis=0))
-            ),
-            "the whole matrix sums to one: each row, the weights of one query, should": (
+            "your softmax still runs over the wrong axis: each column sums to one, so a "
+            "query may receive almost nothing": (with_weights(lambda scores: softmax(scores, axis=0))),
+            "your whole matrix sums to one; each row, the weights of one query, should": (
                 with_weights(lambda scores: softmax(scores.reshape(-1)).reshape(scores.shape))
             ),
-            "the rows are divided by their sums, but the softmax still runs down the columns before": (
+            "you divide the rows by their sums, but the softmax before that still runs down the columns": (
                 with_weights(lambda scores: (w := softmax(scores, axis=0)) / w.sum(-1, keepdims=True))
             ),
-            "the exponentials are never divided by their sum": with_weights(np.exp),
-            "the softmax is gone: scores are not weights": with_weights(lambda scores: scores),
-            "the scores are no longer divided by √d_k": lambda query, key, value: (
+            "you never divide the exponentials by their sum": with_weights(np.exp),
+            "you removed the softmax, but scores are not weights": with_weights(lambda scores: scores),
+            "your scores are no longer divided by √d_k": lambda query, key, value: (
                 softmax(query @ key.T) @ value
             ),
         },
@@ -186,25 +188,25 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
         attempt,
         answer(attention_weights),
         {
-            "the other way round: the attended values come first, then the weights": (
+            "your results are swapped: attended values first, then weights": (
                 lambda query, key, value: answer(attention_weights)(query, key, value)[::-1]
             ),
-            "these are the attended values alone: return the weights, too": (
+            "you return only the attended values; return the weights too": (
                 lambda query, key, value: attention_weights(query, key) @ value
             ),
-            "the softmax runs over the queries: the weights of one query, a row, sum to one": (
+            "your softmax runs over the queries; each row, the weights of one query, should sum to one": (
                 answer(lambda query, key: softmax(scores(query, key), axis=-2))
             ),
-            "the softmax runs over the batch: sentences must not compete with each other": (
+            "your softmax runs over the batch, so sentences compete with each other": (
                 answer(lambda query, key: softmax(scores(query, key), axis=0))
             ),
-            "the scores are not divided by √d_k": (
+            "your scores are not divided by √d_k": (
                 answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1)))
             ),
-            "divided by the root of the number of queries: what counts is how wide a query is": (
+            "you divide by the root of the number of queries; divide by the root of their width": (
                 answer(lambda query, key: softmax(query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-2])))
             ),
-            "every sentence is asked about the first one: the batch axis of the keys is lost": (
+            "your queries all attend to the first sentence: keep the batch axis of the keys": (
                 lambda query, key, value: answer(attention_weights)(
                     query, np.repeat(key[:1], len(key), 0), np.repeat(value[:1], len(value), 0)
                 )
@@ -228,26 +230,25 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
         attempt,
         estimate(lambda distance, h: -(distance**2) / (2 * h**2)),
         {
-            "the bandwidth is not squared: a distance of h must mean exp(−1/2) whatever h is": (
-                estimate(lambda distance, h: -(distance**2) / (2 * h))
-            ),
-            "the 2 in 2h² is missing: at a distance of h the kernel is exp(−1/2)": (
+            "your bandwidth is not squared: at a distance of h the kernel should be "
+            "exp(−1/2), whatever h is": (estimate(lambda distance, h: -(distance**2) / (2 * h))),
+            "your exponent lacks the 2 of 2h²: at a distance of h the kernel should be exp(−1/2)": (
                 estimate(lambda distance, h: -(distance**2) / h**2)
             ),
-            "multiplied by the bandwidth: a wide kernel must fall off slowly": (
+            "you multiply by the bandwidth; a wider kernel should fall off more slowly": (
                 estimate(lambda distance, h: -(distance**2) * h**2 / 2)
             ),
-            "the minus is missing: what is far away weighs most": (
+            "your exponent is positive, so distant points weigh most; it should be negative": (
                 estimate(lambda distance, h: distance**2 / (2 * h**2))
             ),
-            "the distance is not squared": estimate(lambda distance, h: -np.abs(distance) / (2 * h**2)),
-            "dot products instead of distances: these keys have different lengths": (
+            "your distance is not squared": estimate(lambda distance, h: -np.abs(distance) / (2 * h**2)),
+            "you use dot products; use distances, because these keys differ in length": (
                 lambda x, keys, values, h: softmax(np.outer(x, keys) / h**2) @ values
             ),
-            "the weights do not sum to one": (
+            "your weights do not sum to one": (
                 lambda x, keys, values, h: np.exp(-((x[:, None] - keys) ** 2) / (2 * h**2)) @ values
             ),
-            "the nearest point's value: all should have their share": (
+            "you return the nearest point's value; every value should have a share": (
                 lambda x, keys, values, h: values[np.abs(x[:, None] - keys).argmin(axis=1)]
             ),
         },
@@ -275,16 +276,19 @@ def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda *points: np.mean(error(*points) ** 2),
         {
-            "no point is hidden (a score of zero hides none): each value is predicted from itself, too": (
-                lambda *points: np.mean(error(*points, hide="never") ** 2)
-            ),
-            "hidden after the softmax: the weights of the other points no longer sum to one": (
+            "your points see themselves (a score of zero hides nothing); hide each point "
+            "from its own prediction": (lambda *points: np.mean(error(*points, hide="never") ** 2)),
+            "you hide points after the softmax, so the remaining weights no longer sum to one": (
                 lambda *points: np.mean(error(*points, hide="after") ** 2)
             ),
-            "the error is not squared": lambda *points: np.mean(error(*points)),
-            "the size of the error is not squared": lambda *points: np.mean(np.abs(error(*points))),
-            "summed: the mean over the points is asked for": lambda *points: np.sum(error(*points) ** 2),
-            "the root of the mean: the mean itself is asked for": (
+            "your error is not squared": lambda *points: np.mean(error(*points)),
+            "you average absolute errors; average squared errors": lambda *points: np.mean(
+                np.abs(error(*points))
+            ),
+            "you return the sum; return the mean over the points": lambda *points: np.sum(
+                error(*points) ** 2
+            ),
+            "you return the root of the mean; return the mean itself": (
                 lambda *points: np.sqrt(np.mean(error(*points) ** 2))
             ),
         },

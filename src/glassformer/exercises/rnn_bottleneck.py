@@ -23,23 +23,23 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
         return elman_rnn(x[None], **weights, initial_state=state)[0]
 
     slips: dict[str, Answer] = {
-        "not squashed: the sum still has to go through tanh": (
+        "your sum does not go through tanh": (
             lambda x, state, into, hidden, bias: x @ into + state @ hidden + bias
         ),
-        "squashed to numbers between 0 and 1: that is a sigmoid, an Elman step uses tanh": (
+        "your state lies between 0 and 1, as from a sigmoid; an Elman step uses tanh": (
             lambda x, state, into, hidden, bias: _sigmoid(x @ into + state @ hidden + bias)
         ),
-        "the old state plays no part: nothing that was read before can be known": (
+        "your step ignores the old state, so nothing that was read earlier can be remembered": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias)
         ),
-        "the bias is missing": lambda x, state, into, hidden, bias: np.tanh(x @ into + state @ hidden),
-        "the recurrent matrix is turned: the state stands to its left, state @ hidden_weight": (
+        "your sum lacks the bias": lambda x, state, into, hidden, bias: np.tanh(x @ into + state @ hidden),
+        "your recurrent matrix is transposed: multiply state @ hidden_weight": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + hidden @ state + bias)
         ),
-        "the bias is added after the squashing: it belongs inside the tanh": (
+        "you add the bias after tanh; add it inside": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + state @ hidden) + bias
         ),
-        "the old state is added after the squashing: it belongs inside the tanh": (
+        "you add the old state after tanh; add it inside": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias) + state @ hidden
         ),
     }
@@ -55,16 +55,16 @@ def check_steps_until_one_percent(attempt: Any) -> None:
     if steps == math.ceil(exact):
         return
     if steps < 0:
-        raise Slip("negative: a logarithm below one is negative, the quotient of two of them is not")
+        raise Slip("your number is negative, but the quotient of two negative logarithms is positive")
     if steps in (9, 9.9, 10):
-        raise Slip("each step takes a tenth of what is left, not a tenth of what there was at first")
+        raise Slip("each step removes a tenth of what is left, not a tenth of what there was at first")
     if steps == math.floor(exact):
-        raise Slip(f"one too few: after {steps:.0f} steps {kept**steps:.4f} is left, still above {left}")
+        raise Slip(f"one step too few: after {steps:.0f} steps {kept**steps:.4f} is left, still above {left}")
     if abs(steps - exact) < 0.1:
-        raise Slip("the right place, but steps come whole: after which whole step is it below?")
+        raise Slip("close, but steps are whole: after which step is the gradient below one hundredth?")
     if steps == math.ceil(math.log(0.1) / math.log(kept)):
-        raise Slip("that is where a tenth is left: one hundredth is wanted")
-    side = "still more" if kept**steps > left else "long since less"
+        raise Slip("at your step a tenth is left; the exercise asks for one hundredth")
+    side = "still more" if kept**steps > left else "already much less"
     raise Slip(f"after {steps:g} steps {kept**steps:.3g} is left, {side} than {left}")
 
 
@@ -76,20 +76,20 @@ def check_rescaled(attempt: Answer, rng: Generator) -> None:
         return matrix * radius / np.abs(np.linalg.eigvals(matrix)).max()
 
     slips: dict[str, Answer] = {
-        "scaled by the largest singular value, which is how much a matrix can stretch once; "
-        "in the long run the eigenvalues count": (
+        "you divide by the largest singular value, the most that one step can stretch a "
+        "vector; the long run depends on the eigenvalues": (
             lambda matrix, radius: matrix * radius / np.linalg.norm(matrix, 2)
         ),
-        "scaled by the largest real part: eigenvalues are complex, what counts is their distance from 0": (
+        "you divide by the largest real part; eigenvalues are complex, so compare their absolute values": (
             lambda matrix, radius: matrix * radius / np.linalg.eigvals(matrix).real.max()
         ),
-        "multiplied by the radius only: the matrix has a spectral radius of its own, divide by it": (
+        "you multiply by the radius, but do not divide by the spectral radius that the matrix has": (
             lambda matrix, radius: matrix * radius
         ),
-        "scaled by the root of the sum of squares (the Frobenius norm), not by the spectral radius": (
+        "you divide by the Frobenius norm, the root of the sum of squares; divide by the spectral radius": (
             lambda matrix, radius: matrix * radius / np.linalg.norm(matrix)
         ),
-        "scaled to a spectral radius of 1: the wanted radius plays no part": (
+        "your matrix always has spectral radius 1; multiply by the requested radius": (
             lambda matrix, radius: matrix / np.abs(np.linalg.eigvals(matrix)).max()
         ),
     }
@@ -110,20 +110,22 @@ def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
         return np.concatenate([np.zeros((1, len(weights[-1]))), later])
 
     slips: dict[str, Answer] = {
-        "the first word is still unread: its state is all zeros": first_unread,
-        "the last word is unread: as many states as words are wanted": (
+        "your first state is still all zeros: the first word is not read": first_unread,
+        "your last word is not read: return as many states as there are words": (
             lambda x, *weights: right(x, *weights)[:-1]
         ),
-        "the last state is still zeros: the loop stops one word too early": (
+        "your last state is still zeros: the loop stops one word too early": (
             lambda x, *weights: np.concatenate([right(x, *weights)[:-1], np.zeros((1, len(weights[-1])))])
         ),
-        "no state is carried over: each word is read as if it were the first": (
+        "your loop does not carry the state over: it reads each word as if it were the first": (
             lambda x, *weights: np.stack([right(word[None], *weights)[0] for word in x])
         ),
-        "only the last state is returned: one state for each word is wanted": (
+        "you return only the last state; return one state for each word": (
             lambda x, *weights: right(x, *weights)[-1]
         ),
-        "read from the end: the first word comes first": (lambda x, *weights: right(x[::-1], *weights)[::-1]),
+        "you read the sentence backwards; start with the first word": (
+            lambda x, *weights: right(x[::-1], *weights)[::-1]
+        ),
     }
     cases = []
     for length, d_in, d_hidden in ((1, 1, 1), (2, 1, 1), (5, 3, 2)):
@@ -158,28 +160,26 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
         return _sigmoid(named["o"]) * show(cell), cell
 
     slips: dict[str, Answer] = {
-        "the other way round: the state comes first, then the cell": (
+        "your results are swapped: return the state first, then the cell": (
             lambda gates, cell: right(gates, cell)[::-1]
         ),
-        "the input gate and the forget gate have changed places": (
-            lambda gates, cell: step(gates, cell, order="figo")
-        ),
-        "the candidate and the output gate have changed places: the candidate comes third": (
+        "your input gate and forget gate are swapped": (lambda gates, cell: step(gates, cell, order="figo")),
+        "your candidate and output gate are swapped: the candidate comes third": (
             lambda gates, cell: step(gates, cell, order="ifog")
         ),
-        "the candidate goes through a sigmoid: it is what may be written, through tanh, not a gate": (
+        "your candidate goes through a sigmoid; it is not a gate, so use tanh": (
             lambda gates, cell: step(gates, cell, squash=_sigmoid)
         ),
-        "the candidate is not squashed: it goes through tanh": (
+        "your candidate does not go through tanh": (
             lambda gates, cell: step(gates, cell, squash=lambda x: x)
         ),
-        "the state shows the cell itself: the cell goes through tanh first": (
+        "your state shows the cell itself; the cell goes through tanh first": (
             lambda gates, cell: step(gates, cell, show=lambda x: x)
         ),
-        "the sums are dealt out by turns: those of a gate stand together, one gate after the other": (
+        "you deal the sums out to the gates in turns; each gate takes a contiguous quarter": (
             lambda gates, cell: right(gates.reshape(-1, 4).T.ravel(), cell)
         ),
-        "the state shows the old cell: the new one is made first, then shown": (
+        "your state shows the old cell; compute the new cell first": (
             lambda gates, cell: (_sigmoid(np.split(gates, 4)[3]) * np.tanh(cell), right(gates, cell)[1])
         ),
     }
@@ -200,23 +200,23 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
         return squash((query @ query_weight)[:, None] + (key @ key_weight)[None]) @ score_weight
 
     slips: dict[str, Answer] = {
-        "these are the scores: a softmax turns them into weights": scores,
-        "each column sums to one: the weights of one query, a row, should": (
+        "you return the scores; a softmax turns them into weights": scores,
+        "your columns sum to one; each row, the weights of one query, should": (
             lambda *inputs: softmax(scores(*inputs), axis=0)
         ),
-        "all pairs together sum to one: each query has weights of its own": (
+        "your weights of all pairs together sum to one; each row, the weights of one query, should": (
             lambda *inputs: softmax(scores(*inputs).reshape(-1)).reshape(len(inputs[0]), len(inputs[1]))
         ),
-        "the sums of query and key are not squashed: tanh comes before the product with score_weight": (
+        "your sums of query and key skip tanh, which comes before the product with score_weight": (
             lambda *inputs: softmax(scores(*inputs, squash=lambda pair: pair))
         ),
-        "query and key are squashed apart: they are added first, and tanh squashes their sum": (
+        "you apply tanh to query and key separately; add them first, then apply tanh to the sum": (
             lambda query, key, query_weight, key_weight, score_weight: softmax(
                 np.tanh(query @ query_weight)[:, None] @ score_weight
                 + np.tanh(key @ key_weight)[None] @ score_weight
             )
         ),
-        "turned: a row for each query, a column for each key": lambda *inputs: right(*inputs).T,
+        "your result is transposed: expected a row for each query": lambda *inputs: right(*inputs).T,
     }
     cases = [
         _attention_inputs(rng, *sizes)
@@ -229,29 +229,29 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
 def check_multiplications(attempt: Answer) -> None:
     """Judge ``multiplications(length, width)``: how many a recurrent and an attention layer need."""
     slips: dict[str, Answer] = {
-        "the other way round: recurrence first, then attention": (
+        "your results are swapped: recurrence first, then attention": (
             lambda length, width: (2 * length**2 * width, 2 * length * width**2)
         ),
-        "recurrence is counted for one word: there are `length` of them": (
+        "you count the recurrence for one word; there are `length` of them": (
             lambda length, width: (2 * width**2, 2 * length**2 * width)
         ),
-        "one product of each is missing: an Elman step multiplies the word and the state by a matrix, "
-        "attention scores the pairs and then mixes": (
+        "you count one product for each layer; an Elman step multiplies the word and the "
+        "state by a matrix, and attention scores the pairs and then mixes": (
             lambda length, width: (length * width**2, length**2 * width)
         ),
-        "an Elman step counts one matrix only: the word meets one, and the state another": (
+        "you count one matrix for each Elman step; the word is multiplied by one and the state by another": (
             lambda length, width: (length * width**2, 2 * length**2 * width)
         ),
-        "attention counts projections: ours has none, it scores the words themselves and mixes them": (
+        "you count projections for attention; ours has none: it scores and mixes the words themselves": (
             lambda length, width: (2 * length * width**2, 3 * length * width**2 + 2 * length**2 * width)
         ),
-        "attention counts the scores only: mixing takes as many again": (
+        "you count only the scores of attention; mixing takes equally many multiplications": (
             lambda length, width: (2 * length * width**2, length**2 * width)
         ),
-        "additions are counted too: each number is twice what is asked": (
+        "you count additions too; both numbers are twice the number of multiplications": (
             lambda length, width: (4 * length * width**2, 4 * length**2 * width)
         ),
-        "attention counts pairs: each pair costs `width` multiplications": (
+        "you count the pairs of attention; each pair costs `width` multiplications": (
             lambda length, width: (2 * length * width**2, 2 * length**2)
         ),
     }

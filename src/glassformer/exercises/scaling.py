@@ -16,23 +16,23 @@ from glassformer.reference.softmax import softmax
 def check_scaled_scores(attempt: Answer, rng: Generator) -> None:
     """Judge ``scaled_scores(query, key)``, which returns the scores before the softmax."""
     slips: dict[str, Answer] = {
-        "unscaled: the dot products still have to be divided": lambda query, key: query @ key.T,
-        "divided by the width itself: a score is as large as its standard deviation, not its variance": (
+        "your scores are unscaled: divide the dot products": lambda query, key: query @ key.T,
+        "you divide by the width itself; scores grow with its root, as their standard deviation does": (
             lambda query, key: query @ key.T / query.shape[-1]
         ),
-        "multiplied instead of divided: the scores are too large already": (
+        "you multiply instead of dividing; the scores are too large already": (
             lambda query, key: query @ key.T * np.sqrt(query.shape[-1])
         ),
-        "divided by the root of the number of keys: what counts is how wide a key is": (
+        "you divide by the root of the number of keys; what matters is how wide a key is": (
             lambda query, key: query @ key.T / np.sqrt(len(key))
         ),
-        "divided by the root of the number of queries: what counts is how wide a query is": (
+        "you divide by the root of the number of queries; what matters is how wide a query is": (
             lambda query, key: query @ key.T / np.sqrt(len(query))
         ),
-        "turned: a row for each query, a column for each key": (
+        "your scores are transposed: expected a row for each query and a column for each key": (
             lambda query, key: key @ query.T / np.sqrt(query.shape[-1])
         ),
-        "these are the weights: the scores come before the softmax": attention_weights,
+        "you return the weights; return the scores, before the softmax": attention_weights,
     }
     compare(attempt, lambda query, key: query @ key.T / np.sqrt(query.shape[-1]), slips, _vectors(rng))
 
@@ -41,19 +41,21 @@ def check_scaled_scores(attempt: Answer, rng: Generator) -> None:
 def check_variance(attempt: Any) -> None:
     """Judge the variance of a dot product of 16 components of variance 4 with 16 of variance 9."""
     slips: dict[float, str] = {
-        16.0: "that would be so for components of variance 1: these have variances of 4 and 9",
-        36.0: "that is the variance of one product: there are 16 of them, and their variances add",
-        24.0: "that is the standard deviation: its square is asked for",
-        208.0: "variances of a sum add, but those of a product of independent numbers are multiplied",
-        96.0: "multiplied standard deviations: 2 · 3 is how large one product is, its variance is the square",
-        20736.0: "squared once too often: 4 and 9 are variances already",
-        9216.0: "the variances of 16 independent products add, which gives 16 times one of them, not 16²",
+        16.0: "that holds for components of variance 1; these have variances of 4 and 9",
+        36.0: "that is the variance of one product; the sum has 16 of them, and their variances add",
+        24.0: "that is the standard deviation; the exercise asks for its square",
+        208.0: "you added the variances of the two factors; for a product of independent "
+        "numbers they multiply",
+        96.0: "you multiplied standard deviations; 2 · 3 is the size of one product, and its "
+        "variance is the square",
+        20736.0: "you squared once too often: 4 and 9 are variances already",
+        9216.0: "you squared the 16; the variances of 16 independent products add up to 16 times one of them",
     }
     compare_number(
         attempt,
         16 * 4 * 9.0,
         slips,
-        lambda variance: f"not {variance:g}: how large is it with one component in each, how large with two?",
+        lambda variance: f"yours is {variance:g}: how large is it with one component, and with two?",
     )
 
 
@@ -61,22 +63,22 @@ def check_variance(attempt: Any) -> None:
 def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
     """Judge the mended ``weights(query, key)``, which divided the scores by ``d_k``."""
     slips: dict[str, Answer] = {
-        "still divided by the width: by how much does a typical score grow with it?": (
+        "you still divide by the width: how fast does a typical score grow with it?": (
             lambda query, key: softmax(query @ key.T / query.shape[-1])
         ),
-        "no longer divided at all: now a wide query is sure of one random key": (
+        "you no longer divide at all, so a wide query is certain of one random key": (
             lambda query, key: softmax(query @ key.T)
         ),
-        "divided after the softmax: the weights no longer sum to one": (
+        "you divide after the softmax, so the weights no longer sum to one": (
             lambda query, key: softmax(query @ key.T) / np.sqrt(query.shape[-1])
         ),
-        "each column sums to one: the weights of one query, a row, should": (
+        "your columns sum to one; each row, the weights of one query, should": (
             lambda query, key: softmax(query @ key.T / np.sqrt(query.shape[-1]), axis=0)
         ),
-        "divided by the root of the number of keys: what counts is how wide a key is": (
+        "you divide by the root of the number of keys; what matters is how wide a key is": (
             lambda query, key: softmax(query @ key.T / np.sqrt(len(key)))
         ),
-        "these are the scores: the softmax is lost": (
+        "you return the scores; a softmax turns them into weights": (
             lambda query, key: query @ key.T / np.sqrt(query.shape[-1])
         ),
     }
@@ -91,24 +93,24 @@ def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
         return -weights * np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
 
     slips: dict[str, Answer] = {
-        "in nats: bits are counted with the logarithm to base 2": (
+        "yours is in nats; bits use the logarithm to base 2": (
             lambda weights: surprise(weights).sum(axis=-1) * np.log(2)
         ),
-        "negative: the logarithm of a weight is, the entropy is not": (
+        "yours is negative: the logarithm of a weight is negative, the entropy is not": (
             lambda weights: -surprise(weights).sum(axis=-1)
         ),
-        "summed down the columns: each row has an entropy of its own": (
+        "you sum down the columns; each row has its own entropy": (
             lambda weights: surprise(weights).sum(axis=0)
         ),
-        "one number for all rows: each row has an entropy of its own": lambda weights: surprise(
+        "you return one number for all rows; each row has its own entropy": lambda weights: surprise(
             weights
         ).sum(),
-        "the mean over the keys: entropy is the sum": lambda weights: surprise(weights).mean(axis=-1),
-        "not summed: one number for each row is wanted": surprise,
-        "NaN: the logarithm of a weight of zero is −∞, and 0 · −∞ is no number; such a weight adds nothing": (
+        "you average over the keys; entropy is the sum": lambda weights: surprise(weights).mean(axis=-1),
+        "you do not sum; return one number for each row": surprise,
+        "yours is NaN, because log 0 is −∞ and 0 · −∞ is undefined; a weight of zero should add nothing": (
             lambda weights: np.where((weights == 0).any(axis=-1), np.nan, surprise(weights).sum(axis=-1))
         ),
-        "not weighted: each surprise −log₂ w counts as often as it happens, w times": (
+        "your sum is unweighted; multiply each −log₂ w by its weight w": (
             lambda weights: -np.log2(weights, out=np.zeros_like(weights), where=weights > 0).sum(axis=-1)
         ),
     }
@@ -126,25 +128,23 @@ def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
 def check_right_divisor(attempt: Answer, rng: Generator) -> None:
     """Judge ``right_divisor(d_k, variance)``, which brings scores to variance 1."""
     slips: dict[str, Answer] = {
-        "the variance of the components plays no part: √d_k is right for components of variance 1 only": (
+        "yours ignores the variance; √d_k is right only for components of variance 1": (
             lambda d_k, variance: np.sqrt(d_k)
         ),
-        "that is the variance of the scores: they are to be divided by its root": (
-            lambda d_k, variance: d_k * variance**2
-        ),
-        "only one of the two vectors counts: queries and keys both have that variance": (
+        "yours is the variance of the scores; divide by its root": (lambda d_k, variance: d_k * variance**2),
+        "you use the variance of one vector only; queries and keys both have it": (
             lambda d_k, variance: np.sqrt(d_k * variance)
         ),
-        "divided by the variance: larger components make larger scores, which need a larger divisor": (
+        "you divide by the variance; larger components make larger scores, which need a larger divisor": (
             lambda d_k, variance: np.sqrt(d_k) / variance
         ),
-        "the width without a root: a typical score grows as the root of the width": (
+        "you use the width without a root; a typical score grows with the root of the width": (
             lambda d_k, variance: d_k * variance
         ),
-        "taken for the standard deviation: `variance` is its square already": (
+        "you square `variance`, but it is the square of the standard deviation already": (
             lambda d_k, variance: np.sqrt(d_k) * variance**2
         ),
-        "one over it: the scores are divided by what you return": (
+        "yours is the reciprocal; the scores are divided by what you return": (
             lambda d_k, variance: 1 / (variance * np.sqrt(d_k))
         ),
     }
@@ -164,44 +164,46 @@ def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
         return vectors / np.linalg.norm(vectors, axis=axis, keepdims=True)
 
     slips: dict[str, Answer] = {
-        "neither queries nor keys were brought to length 1": (
+        "you normalise neither queries nor keys to length 1": (
             lambda query, key, scale: softmax(scale * (query @ key.T))
         ),
-        "the keys are as long as they were: both are brought to length 1": (
+        "your keys are not normalised; queries and keys should both have length 1": (
             lambda query, key, scale: softmax(scale * (unit(query) @ key.T))
         ),
-        "the queries are as long as they were: both are brought to length 1": (
+        "your queries are not normalised; queries and keys should both have length 1": (
             lambda query, key, scale: softmax(scale * (query @ unit(key).T))
         ),
-        "divided by `scale`: cosines are small, it is there to make them larger": (
+        "you divide by `scale`; cosines are small, so multiply by it": (
             lambda query, key, scale: softmax(unit(query) @ unit(key).T / scale)
         ),
-        "divided by √d_k as well: unit vectors have no large dot products to bring down": (
+        "you also divide by √d_k; the dot products of unit vectors are small already": (
             lambda query, key, scale: softmax(scale * (unit(query) @ unit(key).T) / np.sqrt(query.shape[-1]))
         ),
-        "`scale` plays no part": lambda query, key, scale: softmax(unit(query) @ unit(key).T),
-        "normalised down the columns: each vector, a row, is to have length 1": (
+        "your result does not depend on `scale`": lambda query, key, scale: softmax(
+            unit(query) @ unit(key).T
+        ),
+        "you normalise the columns; each row, one vector, should have length 1": (
             lambda query, key, scale: softmax(scale * (unit(query, axis=0) @ unit(key, axis=0).T))
         ),
-        "divided by one length for all vectors: each, a row, is to have length 1": (
+        "you divide all vectors by the same length; each should have length 1": (
             lambda query, key, scale: softmax(
                 scale * (query / np.linalg.norm(query)) @ (key / np.linalg.norm(key)).T
             )
         ),
-        "the weights are multiplied by `scale`: it belongs to the cosines, before the softmax": (
+        "you multiply the weights by `scale`; multiply the cosines, before the softmax": (
             lambda query, key, scale: scale * softmax(unit(query) @ unit(key).T)
         ),
-        "divided by the squared lengths: the root is missing": (
+        "you divide by the squared lengths; take their roots": (
             lambda query, key, scale: softmax(
                 scale
                 * (unit(query) / np.linalg.norm(query, axis=-1, keepdims=True))
                 @ (unit(key) / np.linalg.norm(key, axis=-1, keepdims=True)).T
             )
         ),
-        "these are the scaled cosines: a softmax turns them into weights": (
+        "you return the scaled cosines; a softmax turns them into weights": (
             lambda query, key, scale: scale * (unit(query) @ unit(key).T)
         ),
-        "each column sums to one: the weights of one query, a row, should": (
+        "your columns sum to one; each row, the weights of one query, should": (
             lambda query, key, scale: softmax(scale * (unit(query) @ unit(key).T), axis=0)
         ),
     }

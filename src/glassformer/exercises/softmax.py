@@ -21,10 +21,12 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         softmax,
         {
-            "each column sums to one: the weights belong to the last axis": lambda x: softmax(x, axis=0),
-            "these are the logarithms of the weights": log_softmax,
-            "all rows together sum to one: each should": lambda x: softmax(x.reshape(-1)).reshape(x.shape),
-            Hint("the weights do not sum to one", see="Five wishes"): lambda x: np.exp(
+            "your columns sum to one; the weights along the last axis should": lambda x: softmax(x, axis=0),
+            "you return the logarithms of the weights": log_softmax,
+            "your rows sum to one only together; each row should": lambda x: softmax(x.reshape(-1)).reshape(
+                x.shape
+            ),
+            Hint("your weights do not sum to one", see="Five wishes"): lambda x: np.exp(
                 x - x.max(axis=-1, keepdims=True)
             ),
         },
@@ -34,14 +36,14 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         softmax,
         {
-            "overflows: exp(1000) is infinite": lambda x: _normalised(np.exp(x)),
-            "the largest score of all rows is subtracted from every row: a row far below it turns to 0 / 0": (
+            "yours overflows: exp(1000) is infinite": lambda x: _normalised(np.exp(x)),
+            "you subtract the largest score of all rows from every row; a row far below it becomes 0 / 0": (
                 lambda x: _normalised(np.exp(x - x.max()))
             ),
-            "the smallest score is subtracted: what is far above it still overflows": (
+            "you subtract the smallest score; scores far above it still overflow": (
                 lambda x: _normalised(np.exp(x - x.min(axis=-1, keepdims=True)))
             ),
-            "the mean is subtracted: what is far above it still overflows": (
+            "you subtract the mean; scores far above it still overflow": (
                 lambda x: _normalised(np.exp(x - x.mean(axis=-1, keepdims=True)))
             ),
         },
@@ -65,17 +67,20 @@ def check_temperature(attempt: Any) -> None:
         attempt,
         3 / math.log(2),
         {
-            math.log(2) / 3: "upside down: a temperature below one would sharpen, here the odds must fall",
-            3 / 2: "the odds are not the lead divided by the temperature, but exp of that",
-            3 * math.log(2): "multiplied: the lead is divided by the temperature",
-            3 / math.log10(2): "that is the logarithm to base ten: exp goes with the natural one",
-            3: "that makes the odds e to 1: the logarithm of 2 is not 1",
-            math.exp(3) / 2: "that is by how much the odds must fall: the temperature stands inside exp",
+            math.log(2) / 3: "yours is upside down: a temperature below one sharpens, but here the odds must "
+            "fall",
+            3 / 2: "you took the lead divided by the temperature; the odds are the exponential of that",
+            3 * math.log(2): "you multiplied; the lead is divided by the temperature",
+            3 / math.log10(2): "you used the logarithm to base ten; the inverse of exp is the natural "
+            "logarithm",
+            3: "at your temperature the odds are e to 1; the logarithm of 2 is not 1",
+            math.exp(3) / 2: "that is the factor by which the odds must fall; the temperature divides inside "
+            "exp",
         },
         lambda value: (
-            f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, wanted 2 to 1"
+            f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, expected 2 to 1"
             if value > 0
-            else f"a temperature is above zero, got {value:g}"
+            else f"a temperature is above zero, yours is {value:g}"
         ),
     )
 
@@ -87,16 +92,18 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         log_softmax,
         {
-            "these are the weights: their logarithms are asked for": softmax,
-            "each column is normalised: the weights belong to the last axis": lambda x: log_softmax(
-                x, axis=0
+            "you return the weights; return their logarithms": softmax,
+            "your columns are normalised; normalise along the last axis": lambda x: log_softmax(x, axis=0),
+            "your sign is wrong: a weight is at most one, so its logarithm is not positive": lambda x: (
+                -log_softmax(x)
             ),
-            "the sign is turned: a weight is at most one": lambda x: -log_softmax(x),
-            "the largest score is subtracted under the exponential only: subtract it from x, too": (
+            "you subtract the largest score only inside the exponential; subtract it from x too": (
                 lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True))
             ),
-            "the logarithm of the sum is missing": lambda x: x - x.max(axis=-1, keepdims=True),
-            "the sum is subtracted, not its logarithm": (lambda x: x - np.exp(x).sum(axis=-1, keepdims=True)),
+            "you do not subtract the logarithm of the sum": lambda x: x - x.max(axis=-1, keepdims=True),
+            "you subtract the sum; subtract its logarithm": (
+                lambda x: x - np.exp(x).sum(axis=-1, keepdims=True)
+            ),
         },
         _rows(rng),
     )
@@ -104,13 +111,13 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         log_softmax,
         {
-            "−∞ for a small weight: it has become zero before its logarithm is taken": (
+            "yours is −∞ for small weights: they underflow to zero before you take the logarithm": (
                 lambda x: np.log(softmax(x))
             ),
-            "the sum of exponentials overflows": (
+            "your sum of exponentials overflows": (
                 lambda x: x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
             ),
-            "overflows: exp(1000) is infinite": lambda x: np.log(_normalised(np.exp(x))),
+            "yours overflows: exp(1000) is infinite": lambda x: np.log(_normalised(np.exp(x))),
         },
         [(np.array([0.0, -1000.0]),), (np.array([[0.0, 1000.0], [1000.0, 1001.0]]),)],
     )
@@ -130,16 +137,18 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the mask plays no part": lambda x, mask: softmax(x),
-            "the mask is turned: True means may look": lambda x, mask: softmax(x, where=~mask),
-            "masked after the softmax: what is left of the row no longer sums to one": (
+            "your mask has no effect": lambda x, mask: softmax(x),
+            "your mask is inverted: True means that a query may attend": lambda x, mask: softmax(
+                x, where=~mask
+            ),
+            "you mask after the softmax, so the rest of the row no longer sums to one": (
                 lambda x, mask: softmax(x) * mask
             ),
-            "a score of zero is not a weight of zero: exp(0) is one": fill(0.0),
-            "the scores are multiplied by the mask, which makes them zero: exp(0) is one": (
+            "you set scores to zero, but exp(0) is one: a score of zero is not a weight of zero": fill(0.0),
+            "you multiply the scores by the mask, which makes them zero, but exp(0) is one": (
                 lambda x, mask: softmax(x * mask)
             ),
-            "each column sums to one: the weights belong to the last axis": (
+            "your columns sum to one; the weights along the last axis should": (
                 lambda x, mask: softmax(x, axis=0, where=mask)
             ),
         },
@@ -154,8 +163,9 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "leaks: here the fill is the largest score of its row. Only −∞ is below every score": fill(-1e9),
-            "underflows to 0: shift by the largest of the scores that may be looked at": (
+            "your masked key leaks: here the fill value is the largest score of its row. "
+            "Only −∞ is below every score": fill(-1e9),
+            "your weights underflow to 0: shift by the largest score that the mask allows": (
                 lambda x, mask: np.zeros_like(x)
             ),
         },
@@ -165,15 +175,15 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            Hint("NaN for a query that may look at nothing: 0 / 0", see="It cannot look at nothing"): (
-                lambda x, mask: np.where(mask.any(-1, keepdims=True), right(x, mask), np.nan)
-            ),
             Hint(
-                "a query that may look at nothing attends evenly to what is forbidden",
+                "yours is NaN for a query that may attend to nothing: 0 / 0", see="It cannot look at nothing"
+            ): (lambda x, mask: np.where(mask.any(-1, keepdims=True), right(x, mask), np.nan)),
+            Hint(
+                "your query that may attend to nothing attends evenly to masked keys",
                 see="It cannot look at nothing",
             ): fill(-1e30),
             Hint(
-                "a query that may look at nothing attends as if there were no mask",
+                "your query that may attend to nothing attends as if there were no mask",
                 see="It cannot look at nothing",
             ): (lambda x, mask: softmax(x, where=mask | ~mask.any(-1, keepdims=True))),
         },
@@ -198,19 +208,22 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda query, key, value, mask: attention_weights(query, key, mask) @ value,
         {
-            "two bugs are still in it: look at the sum of each row of weights": attend(axis=0, late=True),
-            "the softmax runs over the queries: the weights of one query, a row, sum to one": attend(axis=0),
-            "masked after the softmax: the forbidden keys have already taken their share": attend(late=True),
-            "the mask plays no part any more": (
+            "both bugs are still there: look at the sum of each row of weights": attend(axis=0, late=True),
+            "your softmax runs over the queries; each row, the weights of one query, should "
+            "sum to one": attend(axis=0),
+            "you mask after the softmax, when the masked keys have already taken their share": attend(
+                late=True
+            ),
+            "your mask no longer has any effect": (
                 lambda query, key, value, mask: attention_weights(query, key) @ value
             ),
-            "the mask is turned: True means that a query may look": (
+            "your mask is inverted: True means that a query may attend": (
                 lambda query, key, value, mask: attention_weights(query, key, ~mask) @ value
             ),
-            "a score of zero is not a weight of zero: exp(0) is one": (
+            "you set scores to zero, but exp(0) is one: a score of zero is not a weight of zero": (
                 lambda query, key, value, mask: softmax(query @ key.T / np.sqrt(3) * mask) @ value
             ),
-            "the scores are no longer divided by √d_k": attend(scale=False),
+            "your scores are no longer divided by √d_k": attend(scale=False),
         },
         [
             (sample(rng, len(mask), 3), *sample(rng, 2, mask.shape[1], 3), mask)
@@ -231,16 +244,22 @@ def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
         attempt,
         softmax_backward,
         {
-            "only the diagonal of the Jacobian: a score moves the weights of all the others too": (
+            "you use only the diagonal of the Jacobian; a score also moves the weights of all the others": (
                 lambda g, w: w * (1 - w) * g
             ),
-            "the weighted mean is not subtracted: a row of gradients sums to zero": (lambda g, w: w * g),
-            "the plain mean is subtracted": lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
-            "the plain sum is subtracted": lambda g, w: w * (g - g.sum(axis=-1, keepdims=True)),
-            "a factor is missing: the weight": lambda g, w: g - mean(g, w),
-            "the sign is turned": lambda g, w: w * (mean(g, w) - g),
-            "the weights and their gradients have changed places": lambda g, w: g * (w - mean(g, w)),
-            "the mean is over all rows: each has its own": lambda g, w: w * (g - (w * g).sum()),
+            "you do not subtract the weighted mean; each row of the gradient should sum to zero": (
+                lambda g, w: w * g
+            ),
+            "you subtract the plain mean; subtract the weighted mean": lambda g, w: (
+                w * (g - g.mean(axis=-1, keepdims=True))
+            ),
+            "you subtract the plain sum; subtract the weighted mean": lambda g, w: (
+                w * (g - g.sum(axis=-1, keepdims=True))
+            ),
+            "you do not multiply by the weights": lambda g, w: g - mean(g, w),
+            "your sign is wrong": lambda g, w: w * (mean(g, w) - g),
+            "your weights and their gradients are swapped": lambda g, w: g * (w - mean(g, w)),
+            "your mean is over all rows; each row has its own": lambda g, w: w * (g - (w * g).sum()),
         },
         [(sample(rng, *shape), softmax(sample(rng, *shape)).round(2)) for shape in shapes],
     )
@@ -253,19 +272,20 @@ def check_longest_row(attempt: Any) -> None:
         attempt,
         149,
         {
-            148: "the winner is a key too",
-            150: "one too many: the last length at which the weight is at least half is wanted",
-            math.exp(5): "that many rivals weigh as much as the winner: count the winner, in whole keys",
-            math.exp(5) + 1: "the right place, but keys come whole",
-            10: "a lead of 5 is not five times the weight, but exp(5) times",
-            32: "each unit of lead multiplies by e, not by 2",
-            297: "all keys together weigh one, so the rivals have the other half: count them once",
+            148: "you did not count the winner itself",
+            150: "one too many: find the last length at which the weight is at least half",
+            math.exp(5): "that many rivals weigh as much as the winner; count the winner too, and give a "
+            "whole number",
+            math.exp(5) + 1: "close, but the number of keys is whole",
+            10: "a lead of 5 means exp(5) times the weight, not five times",
+            32: "each unit of lead multiplies the weight by e, not by 2",
+            297: "you counted the rivals twice: all weights sum to one, so the rivals hold the other half",
         },
         lambda value: (
-            f"among {value:g} keys the winner has a weight of {_winner(value):.3f}; wanted: the last "
-            "number of keys for which it is at least a half"
+            f"among {value:g} keys the winner has a weight of {_winner(value):.3f}; find the last "
+            "number of keys for which it is at least one half"
             if value >= 1
-            else f"a row has at least one key, got {value:g}"
+            else f"a row has at least one key, yours has {value:g}"
         ),
     )
 
@@ -292,30 +312,30 @@ def check_stream_step(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the total so far is not rescaled: it was counted from the old peak": unscaled,
-            "the total is rescaled the wrong way: when the peak rises, it must shrink": (
+            "you do not rescale the old total, which was computed with the old peak": unscaled,
+            "you rescale the total the wrong way: when the peak rises, it must shrink": (
                 lambda peak, total, block: (enlarged if total else right)(peak, total, block)
             ),
-            "the total is rescaled the wrong way, and at the start 0 · exp(∞) is NaN": enlarged,
-            "the block is counted from its own peak: all must be counted from the new one": (
+            "you rescale the total the wrong way, and at the start 0 · exp(∞) is NaN": enlarged,
+            "you shift the block by its own peak; shift everything by the new peak": (
                 lambda peak, total, block: (
                     (new := max(peak, block.max())),
                     total * np.exp(peak - new) + np.exp(block - block.max()).sum(),
                 )
             ),
-            "the old peak is forgotten: the new one is the largest of both": (
+            "you forget the old peak; the new one is the larger of the two": (
                 lambda peak, total, block: step(peak, total, block, block.max())
             ),
-            "the peak is not raised: the block may hold a higher score": (
+            "you do not raise the peak; the block may hold a higher score": (
                 lambda peak, total, block: (peak, total + np.exp(block - peak).sum())
             ),
-            "the total so far is forgotten: only the block is counted": (
+            "you forget the old total and count only the block": (
                 lambda peak, total, block: step(peak, 0.0, block, max(peak, block.max()))
             ),
-            "the exponentials are not counted from the peak: a score of 1000 overflows": (
+            "you do not shift by the peak, so a score of 1000 overflows": (
                 lambda peak, total, block: (max(peak, block.max()), total + np.exp(block).sum())
             ),
-            "the other way round: the peak comes first, then the total": (
+            "your results are swapped: peak first, then total": (
                 lambda peak, total, block: right(peak, total, block)[::-1]
             ),
         },

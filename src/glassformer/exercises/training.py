@@ -28,20 +28,18 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
         attempt,
         counted(-1),
         {
-            "the starts are counted: they are given, nobody asks for them": counted(0),
-            "the ends are left out: the model has to learn to stop": counted(-2),
-            "what is given is counted: what is wanted comes one step later": lambda ids, pad: int(
+            "you count the start tokens; they are inputs, never labels": counted(0),
+            "you leave out the end tokens; the model has to learn to stop": counted(-2),
+            "you count the inputs; the labels come one step later": lambda ids, pad: int(
                 (ids[:, :-1] != pad).sum()
             ),
-            "padding is counted: nobody wants it": lambda ids, pad: ids[:, 1:].size,
-            "padding and the starts are counted": lambda ids, pad: ids.size,
-            "one start is left out: every sentence has its own": (
+            "you count padding; it has no label": lambda ids, pad: ids[:, 1:].size,
+            "you count padding and the start tokens": lambda ids, pad: ids.size,
+            "you leave out one start token; every sentence has its own": (
                 lambda ids, pad: int((ids != pad).sum()) - 1
             ),
-            "id 0 is taken for padding: pad_id says which id it is": lambda ids, pad: int(
-                (ids[:, 1:] != 0).sum()
-            ),
-            "these are the sentences: count their tokens": lambda ids, pad: len(ids),
+            "you take id 0 for padding; use pad_id": lambda ids, pad: int((ids[:, 1:] != 0).sum()),
+            "you count the sentences; count their tokens": lambda ids, pad: len(ids),
         },
         [
             (np.array([[_START, 5, _END]]), _PAD),
@@ -61,24 +59,26 @@ def check_peak_rate(attempt: Any) -> None:
         paper_learning_rate(4000, d_model=1024, warmup_steps=4000),
         {
             paper_learning_rate(4000, d_model=512, warmup_steps=4000): (
-                "that is the base model's: the big one is twice as wide"
+                "that is the rate of the base model; the big one is twice as wide"
             ),
             paper_learning_rate(1, d_model=1024, warmup_steps=4000): (
-                "that is the rate of the first step: it is highest where the rise ends"
+                "that is the rate of the first step; it is highest at the end of warm-up"
             ),
             paper_learning_rate(100_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 100,000 steps: it is highest where the rise ends"
+                "that is the rate after 100,000 steps; it is highest at the end of warm-up"
             ),
             paper_learning_rate(300_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 300,000 steps: it is highest where the rise ends"
+                "that is the rate after 300,000 steps; it is highest at the end of warm-up"
             ),
-            1024**-0.5: "4,000 steps of warm-up are missing: the rise ends at 4000^−½, not at 1",
-            4000**-0.5: "the width is missing: wider models take smaller steps",
-            1 / (1024 * 4000) / 2: "x**-1/2 is half of 1 / x: put the exponent in parentheses",
-            1 / (1024 * 4000): "the root is missing",
-            (1024 * 4000) ** 0.5: "that is one over it",
+            1024**-0.5: "you left out the 4,000 steps of warm-up: the rise ends at 4000^−½, not at 1",
+            4000**-0.5: "you left out the width; wider models take smaller steps",
+            1 / (1024 * 4000) / 2: "x**-1/2 is half of 1 / x; put the exponent in parentheses",
+            1 / (1024 * 4000): "you left out the root",
+            (1024 * 4000) ** 0.5: "yours is the reciprocal",
         },
-        lambda number: f"then it would rise by {number / 4000:.2g} a step; take equation 3 at step 4,000",
+        lambda number: (
+            f"your rate would rise by {number / 4000:.2g} per step; evaluate equation 3 at step 4,000"
+        ),
     )
 
 
@@ -93,33 +93,35 @@ def check_paper_rate(attempt: Answer) -> None:
         attempt,
         right,
         {
-            "steps are counted from 1: this is the rate of the step after": (
+            "yours is the rate of the next step; steps count from 1": (
                 lambda step, d, w: right(step + 1, d, w)
             ),
-            "the exponents have changed places: the step falls with −1/2, warm-up has −3/2": (
+            "your exponents are swapped: the step has −1/2, warm-up has −3/2": (
                 lambda step, d, w: d**-0.5 * min(step**-1.5, step * w**-0.5)
             ),
-            "the larger of the two: the rate rises while step · warmup⁻³ᐟ² is the smaller": (
+            "you take the larger of the two terms; take the smaller": (
                 lambda step, d, w: d**-0.5 * max(step**-0.5, step * w**-1.5)
             ),
-            "it only rises: from the end of warm-up on it falls with the root of the step": (
+            "your rate only rises; after warm-up it should fall with the root of the step": (
                 lambda step, d, w: d**-0.5 * step * w**-1.5
             ),
-            "it only falls: while it warms up, it rises": lambda step, d, w: d**-0.5 * step**-0.5,
-            "d_model is missing: wider models take smaller steps": (
+            "your rate only falls; during warm-up it should rise": lambda step, d, w: d**-0.5 * step**-0.5,
+            "yours ignores d_model; wider models take smaller steps": (
                 lambda step, d, w: min(step**-0.5, step * w**-1.5)
             ),
-            "multiplied by √d_model: wider models take smaller steps": (
+            "you multiply by √d_model; wider models take smaller steps": (
                 lambda step, d, w: d**0.5 * min(step**-0.5, step * w**-1.5)
             ),
-            "divided by d_model: it is by its root": lambda step, d, w: min(step**-0.5, step * w**-1.5) / d,
-            "x**-1/2 is half of 1 / x: put the exponent in parentheses": (
+            "you divide by d_model; divide by its root": lambda step, d, w: (
+                min(step**-0.5, step * w**-1.5) / d
+            ),
+            "x**-1/2 is half of 1 / x; put the exponent in parentheses": (
                 lambda step, d, w: d**-1 / 2 * min(step**-1 / 2, step * w**-3 / 2)
             ),
-            "the exponents are positive: minus one half is one over the root": (
+            "your exponents are positive; minus one half means one over the root": (
                 lambda step, d, w: d**0.5 * min(step**0.5, step * w**1.5)
             ),
-            "the rise ends elsewhere than the fall begins: its exponent is −3/2": (
+            "your rise does not end where the fall begins: the exponent of warm-up is −3/2": (
                 lambda step, d, w: d**-0.5 * min(step**-0.5, step * w**-0.5)
             ),
         },
@@ -142,25 +144,26 @@ def check_perplexity(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda sums, counts: float(np.exp(sums.sum() / counts.sum())),
         {
-            "the mean of the batches' means: a token of a small batch would count more": (
+            "you average the means of the batches, so tokens of small batches count more": (
                 lambda sums, counts: float(np.exp((sums / counts).mean()))
             ),
-            "the mean of the batches' perplexities: take the mean surprise of all tokens first": (
+            "you average the perplexities of the batches; average the loss of all tokens first": (
                 lambda sums, counts: float(np.exp(sums / counts).mean())
             ),
-            "a surprise is not divided: take the mean of all tokens before the power": (
+            "you exponentiate the sum; take the mean over all tokens first": (
                 lambda sums, counts: float(np.exp(sums.sum()))
             ),
-            Hint("this is the loss: the perplexity is e to that power", see="Label smoothing"): (
+            Hint("that is the loss; the perplexity is e to that power", see="Label smoothing"): (
                 lambda sums, counts: float(sums.sum() / counts.sum())
             ),
-            Hint("the logarithms are natural ones: the power is one of e, not of 2", see="Label smoothing"): (
-                lambda sums, counts: float(2 ** (sums.sum() / counts.sum()))
-            ),
-            "the surprise of a batch is divided by the number of batches: divide all by all tokens": (
+            Hint(
+                "you take a power of 2; the logarithms are natural ones, so take a power of e",
+                see="Label smoothing",
+            ): (lambda sums, counts: float(2 ** (sums.sum() / counts.sum()))),
+            "you divide by the number of batches; divide by the number of tokens": (
                 lambda sums, counts: float(np.exp(sums.mean()))
             ),
-            Hint("the sign is turned: this is the probability of a typical token", see="Label smoothing"): (
+            Hint("your sign is wrong: that is the probability of a typical token", see="Label smoothing"): (
                 lambda sums, counts: float(np.exp(-sums.sum() / counts.sum()))
             ),
         },
@@ -207,48 +210,44 @@ def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
         attempt,
         loss(kept, spread),
         {
-            "nothing is smoothed: the right token is wanted with all of the weight": loss(
-                lambda e, v: 1.0, lambda e, v: 0.0
-            ),
-            "ε is shared by the V − 1 wrong tokens: here, as in torch, the right one has its share too": loss(
+            "nothing is smoothed: your label has all of the weight": loss(lambda e, v: 1.0, lambda e, v: 0.0),
+            "you share ε among the V − 1 wrong tokens; here, as in PyTorch, the label has a share too": loss(
                 lambda e, v: 1 - e, lambda e, v: e / (v - 1)
             ),
-            "the right token lost its own share: what is wanted must sum to one": loss(
+            "your label lost its share of ε; the target probabilities must sum to one": loss(
                 lambda e, v: 1 - e, spread
             ),
-            "the right token keeps all of its weight: what is wanted must sum to one": loss(
+            "your label keeps all of its weight; the target probabilities must sum to one": loss(
                 lambda e, v: 1 + e / v, spread
             ),
-            "id 0 is taken for padding: pad_id says which id it is": (
+            "you take id 0 for padding; use pad_id": (
                 lambda logits, wanted, pad, e: loss(kept, spread)(logits, wanted, 0, e)
             ),
-            "every token gets ε: they share it": loss(lambda e, v: 1.0, lambda e, v: e),
-            "ε and 1 − ε have changed places": loss(lambda e, v: e + (1 - e) / v, lambda e, v: (1 - e) / v),
-            "logits are no logarithms of probabilities: normalise them first": loss(
+            "you give ε to every token; they share it": loss(lambda e, v: 1.0, lambda e, v: e),
+            "your ε and 1 − ε are swapped": loss(lambda e, v: e + (1 - e) / v, lambda e, v: (1 - e) / v),
+            "you use logits as log-probabilities; normalise them first": loss(
                 kept, spread, normalised=lambda logits: logits
             ),
-            "probabilities in place of their logarithms: a surprise is −log p": loss(
-                kept, spread, normalised=softmax
-            ),
-            "normalised over all logits together: at each place the probabilities sum to one": loss(
+            "you use probabilities in place of their logarithms": loss(kept, spread, normalised=softmax),
+            "you normalise over all logits together; at each position the probabilities sum to one": loss(
                 kept, spread, normalised=lambda logits: logits - np.log(np.exp(logits).sum())
             ),
-            "normalised over the words of a sentence: the vocabulary is the last axis": loss(
+            "you normalise over the positions of a sentence; the vocabulary is the last axis": loss(
                 kept, spread, normalised=lambda logits: log_softmax(logits, axis=-2)
             ),
-            Hint("padding counts: nobody wants it, smoothed or not", see="Padding"): loss(
+            Hint("you count padding; it has no label, smoothed or not", see="Padding"): loss(
                 kept, spread, lambda each, wanted: each.mean()
             ),
             Hint(
-                "the padding is left out of the sum, but still counted in the mean", see="The mean of what?"
+                "you leave padding out of the sum, but still count it in the mean", see="The mean of what?"
             ): loss(kept, spread, lambda each, wanted: (each * wanted).mean()),
-            Hint(
-                "this is the sum: divide by the number of tokens that are wanted", see="The mean of what?"
-            ): loss(kept, spread, lambda each, wanted: each[wanted].sum()),
-            "the sign is turned: a loss is positive": loss(
+            Hint("you return the sum; divide by the number of labels", see="The mean of what?"): loss(
+                kept, spread, lambda each, wanted: each[wanted].sum()
+            ),
+            "your sign is wrong: a loss is positive": loss(
                 kept, spread, lambda each, wanted: -each[wanted].mean()
             ),
-            "the smoothing falls on the probabilities of the model: it falls on what is wanted": _blurred,
+            "you smooth the probabilities of the model; smooth the target": _blurred,
         },
         [
             (sample(rng, 1, 1, 2), np.array([[1]]), _PAD, 0.2),
@@ -264,15 +263,15 @@ def check_one_epoch(attempt: Answer, rng: Generator) -> None:
     """Judge ``one_epoch(model, optimizer, batches, held_out)``: it trains, and returns the held-out loss."""
     seed = int(rng.integers(1000))
     weights, loss = run_epoch(attempt, seed)
-    wanted_weights, wanted_loss = run_epoch(epoch_with(), seed)
-    learned = np.allclose(weights, wanted_weights, atol=1e-5)
-    if learned and np.isclose(loss, wanted_loss, atol=1e-5):
+    expected_weights, expected_loss = run_epoch(epoch_with(), seed)
+    learned = np.allclose(weights, expected_weights, atol=1e-5)
+    if learned and np.isclose(loss, expected_loss, atol=1e-5):
         return
     if slips := name_slips(weights, loss, seed):
-        raise Slip("; ".join(SLIPS[slip] for slip in slips))
+        raise Slip(". Also, ".join(SLIPS[slip] for slip in slips))
     if not learned:
-        raise Slip("the weights are not what one correction for each batch, by the mean surprise, makes them")
-    raise Slip(f"the weights are right, but of the held-out tokens wanted {wanted_loss:.3f}, got {loss:.3f}")
+        raise Slip("your weights are not those after one update for each batch with its mean loss")
+    raise Slip(f"your weights are right, but your held-out loss is {loss:.3f}, expected {expected_loss:.3f}")
 
 
 def _blurred(logits: Array, labels: Array, pad_id: int, smoothing: float) -> float:

@@ -38,45 +38,45 @@ def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
         attempt,
         layer_norm,
         {
-            "divided by d − 1: layer norm divides the sum of squares by d": with_root(
+            "you divide by d − 1; layer norm divides the sum of squares by d": with_root(
                 lambda centred: np.sqrt(unbiased(centred) + 1e-5)
             ),
-            "ε stands beside the root: it belongs inside": with_root(
+            "you add ε outside the root; it belongs inside": with_root(
                 lambda centred: np.sqrt(biased(centred)) + 1e-5
             ),
-            "two slips at once: divided by d − 1, and ε beside the root": with_root(
+            "two mistakes: you divide by d − 1, and you add ε outside the root": with_root(
                 lambda centred: np.sqrt(unbiased(centred)) + 1e-5
             ),
-            "NaN: a word whose numbers are all equal has variance 0, and there is no ε": with_root(
-                lambda centred: np.sqrt(biased(centred))
-            ),
-            "another ε than 1e-5": with_root(lambda centred: np.sqrt(biased(centred) + 1e-6)),
-            "two slips at once: one mean and one variance for all words, and no ε": with_root(
+            "yours is NaN for a word whose numbers are all equal: its variance is 0, and "
+            "there is no ε": with_root(lambda centred: np.sqrt(biased(centred))),
+            "your ε is not 1e-5": with_root(lambda centred: np.sqrt(biased(centred) + 1e-6)),
+            "two mistakes: you use one mean and one variance for all words, and no ε": with_root(
                 lambda centred: np.sqrt(biased(centred, None)), axis=None
             ),
-            "two slips at once: divided by d − 1, and no ε for a word whose numbers are all equal": with_root(
-                lambda centred: np.sqrt(unbiased(centred))
+            "two mistakes: you divide by d − 1, and there is no ε for a word whose numbers "
+            "are all equal": with_root(lambda centred: np.sqrt(unbiased(centred))),
+            "you divide by the variance; divide by its root": with_root(
+                lambda centred: biased(centred) + 1e-5
             ),
-            "divided by the variance: the root is missing": with_root(lambda centred: biased(centred) + 1e-5),
             Hint(
-                "normalised down the columns: each word, a row, has a mean and a variance of its own",
+                "you normalise the columns; each word, a row, has its own mean and variance",
                 see="Keep it in scale: layer norm",
             ): with_root(lambda centred: np.sqrt(biased(centred, 0) + 1e-5), axis=0),
             Hint(
-                "one mean and one variance for all words: each word has its own",
+                "you use one mean and one variance for all words; each word has its own",
                 see="Keep it in scale: layer norm",
             ): with_root(lambda centred: np.sqrt(biased(centred, None) + 1e-5), axis=None),
-            Hint("divided rightly, but the mean is not taken away", see="Keep it in scale: layer norm"): (
+            Hint("you divide correctly, but do not subtract the mean", see="Keep it in scale: layer norm"): (
                 lambda x, scale, shift: scale * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + shift
             ),
-            Hint("no mean is taken away, not even in the variance", see="Keep it in scale: layer norm"): (
-                lambda x, scale, shift: scale * x / np.sqrt(biased(x) + 1e-5) + shift
-            ),
-            Hint("scale and shift play no part", see="Keep it in scale: layer norm"): plain,
-            "scaled and shifted before it is normalised: that undoes half of it": (
+            Hint(
+                "you never subtract the mean, not even in the variance", see="Keep it in scale: layer norm"
+            ): (lambda x, scale, shift: scale * x / np.sqrt(biased(x) + 1e-5) + shift),
+            Hint("your scale and shift have no effect", see="Keep it in scale: layer norm"): plain,
+            "you scale and shift before you normalise, which undoes half of it": (
                 lambda x, scale, shift: plain(scale * x + shift, scale, shift)
             ),
-            "the shift is scaled, too: shift what has been scaled": (
+            "you scale the shift too; scale first, then shift": (
                 lambda x, scale, shift: scale * (plain(x, scale, shift) + shift)
             ),
         },
@@ -98,15 +98,16 @@ def check_gradient_factor(attempt: Any) -> None:
         attempt,
         1.05**24,
         {
-            0.05**24: "that is the stack without residual connections: with them each factor is 1 + 0.05",
-            1.05**12: "a block has two sublayers, each with a residual connection of its own",
-            1 + 24 * 0.05: "those are the paths through at most one sublayer: the longer ones count too",
-            1.1**12: "0.1 is what the two slopes of a block sum to: their product counts as well",
-            0.95**24: "the slope is added to 1, not taken from it",
-            2 * 1.05**12: "two sublayers a block mean two factors, not twice the product",
+            0.05**24: "that is the stack without residual connections; with them each factor is 1 + 0.05",
+            1.05**12: "you counted one sublayer for each block; it has two, each with its own residual "
+            "connection",
+            1 + 24 * 0.05: "you counted the paths through at most one sublayer; the longer ones count too",
+            1.1**12: "you added the two slopes of a block; their product counts as well",
+            0.95**24: "you subtracted the slope from 1; add it",
+            2 * 1.05**12: "you doubled the product; two sublayers in a block mean two factors",
         },
         lambda value: (
-            f"not {value:g}: what does one sublayer multiply the gradient by, and how many are there?"
+            f"yours is {value:g}: what does one sublayer multiply the gradient by, and how many are there?"
         ),
     )
 
@@ -135,36 +136,36 @@ def check_block(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "the normed words are what is added to: the straight path carries the words as they came": stack(
+            "you add to the normalised words; the residual path should carry the words unchanged": stack(
                 lambda x, norm, sublayer: norm(x) + sublayer(norm(x))
             ),
-            "that is post-norm: here the norm stands in front of each sublayer": stack(
+            "yours is post-norm; here the norm comes before each sublayer": stack(
                 lambda x, norm, sublayer: norm(x + sublayer(x))
             ),
             Hint(
-                "nothing is added: the words that came in are lost",
+                "you add nothing back, so the words that came in are lost",
                 see="Keep what was there: the residual connection",
             ): stack(lambda x, norm, sublayer: sublayer(norm(x))),
-            "no norm is left": stack(lambda x, norm, sublayer: x + sublayer(x)),
-            "the norm stands behind the sublayer: it belongs in front": stack(
+            "you removed the norms": stack(lambda x, norm, sublayer: x + sublayer(x)),
+            "you normalise after the sublayer; normalise before it": stack(
                 lambda x, norm, sublayer: x + norm(sublayer(x))
             ),
-            "the feed-forward network is still wrong: treat it as you treated attention": (
+            "your feed-forward sublayer is still wrong; treat it like your attention": (
                 lambda x, norm, look, work: (y := norm(pre_norm(x, norm, look))) + work(y)
             ),
-            "attention is still wrong: treat it as you treated the feed-forward network": (
+            "your attention is still wrong; treat it like your feed-forward sublayer": (
                 lambda x, norm, look, work: pre_norm(norm(x) + look(norm(x)), norm, work)
             ),
-            "the feed-forward network is handed its words without a norm": (
+            "your feed-forward network gets its words without a norm": (
                 lambda x, norm, look, work: (y := pre_norm(x, norm, look)) + work(y)
             ),
-            "both sublayers read the same words: the second reads what the first has added": (
+            "your sublayers both read the same words; the second should read the result of the first": (
                 lambda x, norm, look, work: x + look(norm(x)) + work(norm(x))
             ),
-            "a norm too many: the one at the end follows the last block only": (
+            "you have one norm too many: the final norm follows the last block only": (
                 lambda x, norm, look, work: norm(right(x, norm, look, work))
             ),
-            "the feed-forward network stands first: attention does": (
+            "your feed-forward network comes first; attention should": (
                 lambda x, norm, look, work: right(x, norm, work, look)
             ),
         },
@@ -181,18 +182,19 @@ def check_number_of_parameters(attempt: Any) -> None:
         attempt,
         total,
         {
-            4 * 8 * 8 + 2 * 8 * 16: "those are the matrices: biases and norms are missing",
-            total - 4 * 8 - 16 - 8: "the biases are missing: of four projections and two maps",
-            total - 16 - 8: "the biases of the feed-forward network are missing",
-            total - norms: "32 are missing: the biases of the four projections, or the two norms",
-            total
-            - norms // 2: "a layer has two norms, and each a scale and a shift: half of that is missing",
-            total - 8 * 8 - 8: "one projection is missing: beside W_Q, W_K and W_V there is W_O",
+            4 * 8 * 8 + 2 * 8 * 16: "you counted only the matrices; biases and norms are missing",
+            total - 4 * 8 - 16 - 8: "you left out the biases: those of four projections and of two linear "
+            "maps",
+            total - 16 - 8: "you left out the biases of the feed-forward network",
+            total - norms: "yours is short by 32: the biases of the four projections, or the two norms",
+            total - norms // 2: "you counted half of the norms: a layer has two, each with a scale and a "
+            "shift",
+            total - 8 * 8 - 8: "you left out one projection: besides W_Q, W_K and W_V there is W_O",
             attention: "that is attention alone",
             network: "that is the feed-forward network alone",
-            total + attention + 2 * 8: "that is a decoder layer: an encoder layer attends once",
+            total + attention + 2 * 8: "that is a decoder layer; an encoder layer attends once",
         },
-        lambda value: f"not {value:,.0f}: count attention, feed-forward network and norms one by one",
+        lambda value: f"yours is {value:,.0f}: count attention, feed-forward network and norms one by one",
     )
 
 
@@ -203,18 +205,20 @@ def check_inverted_dropout(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda x, kept, p: x * kept / (1 - p),
         {
-            "not scaled up: what is kept must make up for what is dropped": lambda x, kept, p: x * kept,
-            "divided by p: a number is kept with probability 1 − p": lambda x, kept, p: x * kept / p,
-            "made smaller: divide by 1 − p": lambda x, kept, p: x * kept * (1 - p),
-            "the dropped are kept and the kept dropped": lambda x, kept, p: x * ~kept / (1 - p),
-            "divided by the share that happened to be kept: then one number's fate changes all others": (
+            "you do not scale up; the kept numbers must make up for the dropped ones": lambda x, kept, p: (
+                x * kept
+            ),
+            "you divide by p; a number is kept with probability 1 − p": lambda x, kept, p: x * kept / p,
+            "you multiply by 1 − p; divide by it": lambda x, kept, p: x * kept * (1 - p),
+            "your mask is inverted: you drop the numbers to be kept": lambda x, kept, p: x * ~kept / (1 - p),
+            "you divide by the share that happened to be kept, so one dropped number changes all others": (
                 lambda x, kept, p: x * kept / kept.mean()
             ),
-            "nothing is dropped": lambda x, kept, p: x / (1 - p),
-            "the dropped stay as they were: dropout sets them to zero": (
+            "you drop nothing": lambda x, kept, p: x / (1 - p),
+            "your dropped numbers are unchanged; dropout sets them to zero": (
                 lambda x, kept, p: np.where(kept, x / (1 - p), x)
             ),
-            "these are the kept numbers alone: the others are zeros, and keep their places": (
+            "you return only the kept numbers; the others should stay in place as zeros": (
                 lambda x, kept, p: x[kept] / (1 - p)
             ),
         },
@@ -233,15 +237,16 @@ def check_row_std(attempt: Any) -> None:
         attempt,
         0.25,
         {
-            0.0625: "that is the variance: its root is asked for",
-            math.sqrt(0.2 / 4): "the kept weights are divided by 1 − p: the factor is p / (1 − p), not p",
-            0.05: "squared weights times p: divide by 1 − p, and take the root",
-            0.5: "√(p / (1 − p)) alone: the weights play a part, squared",
-            1.0: "that is the mean: how far do the sums lie from it?",
-            0.125: "that is how one weight varies: four of them vary independently",
-            0.2: "without the division by 1 − p the kept weights do not make up for the dropped",
+            0.0625: "that is the variance; take its root",
+            math.sqrt(0.2 / 4): "your factor is p; because kept weights are divided by 1 − p, it is p / (1 − "
+            "p)",
+            0.05: "you multiplied squared weights by p; divide by 1 − p, and take the root",
+            0.5: "yours is √(p / (1 − p)) alone; the squared weights count too",
+            1.0: "that is the mean; how far do the sums lie from it?",
+            0.125: "that is the standard deviation of one weight; four of them vary independently",
+            0.2: "you left out the division by 1 − p",
         },
-        lambda value: f"not {value:g}: add the variances of four weights, each 0 or 0.25 / 0.8",
+        lambda value: f"yours is {value:g}: add the variances of four weights, each 0 or 0.25 / 0.8",
     )
 
 
@@ -272,33 +277,33 @@ def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda grad, x: layer_norm_backward(grad, x, np.ones(x.shape[-1]))[0],
         {
-            "mean and variance are taken as constants: they move with x": slip(lambda g, m, a, s: g / s),
-            "the variance is taken as a constant: the part along the normed word goes, too": slip(
+            "you treat mean and variance as constants; they depend on x": slip(lambda g, m, a, s: g / s),
+            "you treat the variance as a constant; subtract the part along the normalised word too": slip(
                 lambda g, m, a, s: (g - m) / s
             ),
-            "the mean is taken as a constant: it moves with x": slip(lambda g, m, a, s: (g - a) / s),
-            "not divided by the root: a long word's numbers move its norm less": slip(
+            "you treat the mean as a constant; it depends on x": slip(lambda g, m, a, s: (g - a) / s),
+            "you do not divide by the root: the longer a word, the less its norm moves": slip(
                 lambda g, m, a, s: g - m - a
             ),
-            "multiplied by the root: it divides": slip(lambda g, m, a, s: (g - m - a) * s),
-            "summed, not averaged: the part along the normed word is a mean": slip(
+            "you multiply by the root; divide by it": slip(lambda g, m, a, s: (g - m - a) * s),
+            "you sum the part along the normalised word; take the mean": slip(
                 lambda g, m, a, s: (g - m - a * g.shape[-1]) / s
             ),
-            "summed, not averaged: the mean that is taken away is one of d numbers": slip(
+            "you subtract the sum of the gradient; subtract its mean": slip(
                 lambda g, m, a, s: (g - m * g.shape[-1] - a) / s
             ),
-            "the means are those of all words: each word, a row, has its own": slip(rightly, axis=None),
-            Hint("ε stands beside the root: it belongs inside", see="Two details"): slip(
+            "your means are over all words; each word, a row, has its own": slip(rightly, axis=None),
+            Hint("you add ε outside the root; it belongs inside", see="Two details"): slip(
                 rightly, lambda centred: np.sqrt(biased(centred)) + 1e-5
             ),
-            Hint("there is no ε: a small variance shows it", see="Two details"): slip(
+            Hint("yours lacks the ε, which shows at a small variance", see="Two details"): slip(
                 rightly, lambda centred: np.sqrt(biased(centred))
             ),
-            Hint("divided by d − 1: layer norm divides the sum of squares by d", see="Two details"): slip(
+            Hint("you divide by d − 1; layer norm divides the sum of squares by d", see="Two details"): slip(
                 rightly,
                 lambda centred: np.sqrt(biased(centred) * centred.shape[-1] / (centred.shape[-1] - 1) + 1e-5),
             ),
-            "the sign of a part is turned: both are taken away": slip(lambda g, m, a, s: (g + m + a) / s),
+            "your sign of one part is wrong; both are subtracted": slip(lambda g, m, a, s: (g + m + a) / s),
         },
         [
             (np.array([[1.0, 0.0, 0.0]]), np.array([[1.0, 2.0, 6.0]])),

@@ -195,88 +195,98 @@ RIGHT = {
 
 WRONG = {
     "greedy_step": {
-        "goes on": lambda x, ended: x.argmax(-1),
-        "other way round": lambda x, ended: x.argmax(-1) * ended,
-        "its end once more": lambda x, ended: np.where(ended, END, x.argmax(-1)),
+        "your finished sentences go on": lambda x, ended: x.argmax(-1),
+        "yours is inverted": lambda x, ended: x.argmax(-1) * ended,
+        "your finished sentences get the end id again": lambda x, ended: np.where(ended, END, x.argmax(-1)),
         "the logits themselves": lambda x, ended: x.max(-1) * ~ended,
         "least likely": lambda x, ended: x.argmin(-1) * ~ended,
         "each sentence has its own": lambda x, ended: np.where(ended, 0, x.argmax() % x.shape[1]),
-        "wanted is one id a sentence": lambda x, ended: np.where(ended[:, None], 0, x),
+        "you return a row for each sentence": lambda x, ended: np.where(ended[:, None], 0, x),
         "a sentence for each word": lambda x, ended: x.argmax(0),
         "wrong for this input": lambda x, ended: x.argmax(-1) * ~ended + 1,
     },
     "cache_savings": {
-        "are no waste": 5580,
+        "that is the number without a cache": 5580,
         "with a cache": 360,
-        "two vectors": 2610,
+        "you counted one vector for each token and layer": 2610,
         "there are six": 870,
-        "one layer's keys": 435,
-        "not 30: the mean": 10440,
-        "computes 360 of them": 10800,
+        "those are the keys of one layer": 435,
+        "you counted 30 tokens at each step; step t has t tokens": 10440,
+        "you counted 30 tokens at each step, but step t has t": 10800,
         "count from 1 to 30": 4860,
-        "not what we counted": 7,
+        "yours is 7: step t projects t tokens without a cache, and one with it": 7,
     },
     "scores": {
-        "length has no say": lambda p, n, a: p,
+        "yours ignores the length": lambda p, n, a: p,
         "mean log-probability": lambda p, n, a: p / n,
         "of n alone": lambda p, n, a: p / n**a,
-        "of the 5 + n alone": lambda p, n, a: p / ((5 + n) ** a / 6),
-        "and to nothing else": lambda p, n, a: p / (5 + n) ** a,
-        "the 5 is missing": lambda p, n, a: p / (n / 6) ** a,
-        "an exponent, not a factor": lambda p, n, a: p / (a * (5 + n) / 6),
-        "alpha has no say": lambda p, n, a: p / ((5 + n) / 6),
-        "multiplied": lambda p, n, a: p * ((5 + n) / 6) ** a,
-        "logarithms already": lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a,
+        "you take the power of 5 + n alone": lambda p, n, a: p / ((5 + n) ** a / 6),
+        "you add 5 to the length": lambda p, n, a: p / (5 + n) ** a,
+        "your penalty lacks the 5; (n / 6) ** alpha hardly holds a short hypothesis back": lambda p, n, a: (
+            p / (n / 6) ** a
+        ),
+        "you multiply by alpha": lambda p, n, a: p / (a * (5 + n) / 6),
+        "yours ignores alpha": lambda p, n, a: p / ((5 + n) / 6),
+        "you multiply; log-probabilities are negative": lambda p, n, a: p * ((5 + n) / 6) ** a,
+        "you take logarithms of log-probabilities": lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a,
         "wrong for this input": lambda p, n, a: p / ((5 + n) // 6) ** a,
     },
     "next_probabilities": {
-        "the temperature divides logits, before": drawn_from(heat=heated_late),
-        "takes the sum across top_p is left out": drawn_from(excluding),
-        "divide by its sum": drawn_from(share=False),
-        "it sharpens nothing; the word that": drawn_from(excluding, heated_late),
-        "it sharpens nothing; what is left": drawn_from(heat=heated_late, share=False),
-        "belongs to the set; what is left": drawn_from(excluding, share=False),
-        "nothing; the word that takes the sum across top_p is left out: it belongs to the set; what": (
+        "you divide the probabilities by the temperature": drawn_from(heat=heated_late),
+        "you leave out the word that takes the sum across top_p": drawn_from(excluding),
+        "your probabilities do not sum to one": drawn_from(share=False),
+        "divide the logits, before the softmax. Also, you leave out the word "
+        "that takes the sum across top_p": drawn_from(excluding, heated_late),
+        "divide the logits, before the softmax. Also, your probabilities do not sum to one": drawn_from(
+            heat=heated_late, share=False
+        ),
+        "it belongs to the set. Also, your probabilities do not sum to one": drawn_from(
+            excluding, share=False
+        ),
+        ". Also, you leave out the word that takes the sum across top_p; it "
+        "belongs to the set. Also, your probabilities do not sum to one": (
             drawn_from(excluding, heated_late, share=False)
         ),
-        "not what each has": drawn_from(lambda each, together, p: each >= p),
-        "heat first": cold_set,
-        "are divided by it": drawn_from(heat=lambda x, t: softmax(x * t)),
-        "temperature has no say": drawn_from(heat=lambda x, t: softmax(x)),
-        "top_p has no say": lambda x, t, p: softmax(x / t),
-        "come sorted": lambda *given: np.sort(next_probabilities(*given))[::-1],
-        "in the order of the words": lambda x, t, p: drawn_in_order(softmax(x / t), p),
+        "you compare each probability with top_p": drawn_from(lambda each, together, p: each >= p),
+        "you cut before applying the temperature": cold_set,
+        "you multiply by the temperature": drawn_from(heat=lambda x, t: softmax(x * t)),
+        "yours ignores the temperature": drawn_from(heat=lambda x, t: softmax(x)),
+        "yours ignores top_p": lambda x, t, p: softmax(x / t),
+        "you return sorted probabilities": lambda *given: np.sort(next_probabilities(*given))[::-1],
+        "you add up in the order of the vocabulary": lambda x, t, p: drawn_in_order(softmax(x / t), p),
         "in sorted order": lambda x, t, p: drawn_by_sorted_mask(softmax(x / t), p),
-        "least likely words are kept": rarest,
+        "you keep the least likely words": rarest,
         "wrong for this input": lambda x, t, p: next_probabilities(x, t, p**2),
     },
     "clipped_precision": {
-        "not clipped": lambda t, r, n: np.mean([g in grams(r, n) for g in grams(t, n)]),
-        "the counts of the reference alone": lambda t, r, n: np.mean(
+        "you do not clip": lambda t, r, n: np.mean([g in grams(r, n) for g in grams(t, n)]),
+        "you count the reference alone": lambda t, r, n: np.mean(
             [grams(r, n).count(gram) / grams(t, n).count(gram) for gram in grams(t, n)]
         ),
-        "counts once": lambda t, r, n: len({*grams(t, n)} & {*grams(r, n)}) / len({*grams(t, n)}),
+        "you count each n-gram once": lambda t, r, n: (
+            len({*grams(t, n)} & {*grams(r, n)}) / len({*grams(t, n)})
+        ),
         "recall": lambda t, r, n: clipped_precision(r, t, n),
         "anywhere in the reference": same_place,
         "the last n-gram of each": lambda t, r, n: clipped_precision(t[:-1], r[:-1], n),
-        "n-grams overlap": in_steps,
-        "side by side": lambda t, r, n: clipped_precision(t, r, 1),
+        "your n-grams do not overlap": in_steps,
+        "yours ignores n": lambda t, r, n: clipped_precision(t, r, 1),
         "the number of words": lambda t, r, n: clipped_precision(t, r, n) * len(grams(t, n)) / len(t),
         "that is a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),
         "wrong for this input": lambda t, r, n: 1 - clipped_precision(t, r, n),
     },
     "beam_step": {
-        "are forgotten": lambda i, t, p, size, ended: beam_step(i, t, p, size, 0),
-        "are multiplied": lambda i, t, p, size, ended: beam_step(i, 0 * t, t[:, None] * p, size, ended),
-        "let all continuations compete": one_of_each_beam,
-        "only the last token counts": lambda i, t, p, size, ended: beam_step(i, 0 * t, p, size, ended),
-        "likeliest comes last": lambda *given: [part[::-1] for part in beam_step(*given)],
-        "after the wrong beginnings": after_any_beginning,
-        "the end is thrown away": without_end,
-        "these are the worst": lowest,
-        "probabilities are added": lambda i, t, p, size, ended: beam_step(
-            i, np.exp(t), np.exp(p), size, ended
+        "you forget the finished hypotheses": lambda i, t, p, size, ended: beam_step(i, t, p, size, 0),
+        "you multiply log-probabilities": lambda i, t, p, size, ended: beam_step(
+            i, 0 * t, t[:, None] * p, size, ended
         ),
+        "you keep the best of each hypothesis": one_of_each_beam,
+        "you rank by the last token alone": lambda i, t, p, size, ended: beam_step(i, 0 * t, p, size, ended),
+        "your candidates are right": lambda *given: [part[::-1] for part in beam_step(*given)],
+        "your tokens are right": after_any_beginning,
+        "you discard the end token": without_end,
+        "you keep the worst candidates": lowest,
+        "you add probabilities": lambda i, t, p, size, ended: beam_step(i, np.exp(t), np.exp(p), size, ended),
         "expected 2 results, yours returns 1 result": lambda *given: beam_step(*given)[0],
         "wrong for this input": lambda *given: (beam_step(*given)[0], np.exp(beam_step(*given)[1])),
     },

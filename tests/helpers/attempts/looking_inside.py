@@ -183,48 +183,54 @@ RIGHT = {
 WRONG = {
     "attended_key": {
         "down the columns": lambda weights: weights.mean(0).argmax(0),
-        "each head for itself": lambda weights: weights.argmax(-1),
-        "averaged over the queries": lambda weights: weights.mean(1).argmax(-1),
+        "you return a key for each head": lambda weights: weights.argmax(-1),
+        "you average over the queries": lambda weights: weights.mean(1).argmax(-1),
         "of any head": lambda weights: weights.max(0).argmax(-1),
         "only the first head": lambda weights: weights[0].argmax(-1),
-        "heads voted": lambda weights: [np.bincount(choice).argmax() for choice in weights.argmax(-1).T],
-        "these are the weights": lambda weights: weights.mean(0).max(-1),
-        "counted from 1": lambda weights: attended_key(weights) + 1,
-        "the least weight": lambda weights: weights.mean(0).argmin(-1),
+        "you let the heads vote": lambda weights: [
+            np.bincount(choice).argmax() for choice in weights.argmax(-1).T
+        ],
+        "you return the weights": lambda weights: weights.mean(0).max(-1),
+        "you count from 1; the first key has the index 0": lambda weights: attended_key(weights) + 1,
+        "you take the smallest weight": lambda weights: weights.mean(0).argmin(-1),
         "wrong for this input": lambda weights: 0 * attended_key(weights),
     },
     "without_head": {
-        "nothing is switched off": lambda a, w, head: all_heads(a, w),
+        "you switch nothing off": lambda a, w, head: all_heads(a, w),
         "only this head": lambda a, w, head: all_heads(a, w) - without_head(a, w, head),
-        "a position is switched off": without_position,
+        "you switch off a position": without_position,
         "the mean of all heads": with_mean_head,
-        "make up for it": lambda a, w, head: without_head(a, w, head) * len(a) / max(len(a) - 1, 1),
-        "counted from 1": lambda a, w, head: without_head(a, w, head - 1),
-        "in the order of the heads": joined_in_another_order,
-        "d_k rows of W_O": lambda a, w, head: all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]],
+        "you scale the other heads up to compensate": lambda a, w, head: (
+            without_head(a, w, head) * len(a) / max(len(a) - 1, 1)
+        ),
+        "you count heads from 1": lambda a, w, head: without_head(a, w, head - 1),
+        "you join the heads in the wrong order": joined_in_another_order,
+        "you subtract rows of W_O of other heads": lambda a, w, head: (
+            all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]]
+        ),
         "begin at head": without_other_rows,
         "expected shape (1, 1), yours has shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
     },
     "log_odds_without": {
-        "sum to one again": -0.3,
+        "your remaining weights do not sum to one": -0.3,
         "with the word": 0.3,
-        "what the word itself said": 0.6,
+        "that is the contribution of the word itself": 0.6,
         "vote for": 0.3 / 0.7,
-        "even weights": -0.75,
-        "and the weights that are left change": -1.7,
-        "not 7: divide": 7,
+        "you averaged with equal weights": -0.75,
+        "you subtracted the whole vote": -1.7,
+        "yours is 7: divide the two remaining weights by their sum, then average": 7,
     },
     "occlude": {
-        "sign is turned": lambda *given: -occlude(*given),
-        "the blanks add up": occlude_for_good,
+        "your sign is wrong": lambda *given: -occlude(*given),
+        "your blanks add up": occlude_for_good,
         "changes its input": occlude_in_place,
-        "all others are covered": occlude_the_rest,
-        "taken out": lambda score, ids, blank: [
+        "you cover all other tokens": occlude_the_rest,
+        "you delete the token": lambda score, ids, blank: [
             score(ids) - score(np.delete(ids, i)) for i in range(len(ids))
         ],
         "the score that is left": lambda score, ids, blank: score(ids) - occlude(score, ids, blank),
-        "divided by the score before": lambda score, ids, blank: occlude(score, ids, blank) / score(ids),
-        "the sum of all falls": lambda *given: occlude(*given).sum(),
+        "you divide by the score before": lambda score, ids, blank: occlude(score, ids, blank) / score(ids),
+        "you return the sum": lambda *given: occlude(*given).sum(),
         "wrong for this input": lambda *given: 2 * occlude(*given),
     },
     "saliency": {
@@ -232,10 +238,10 @@ WRONG = {
         "length of the gradient": lambda vectors, gradients: np.sqrt((gradients**2).sum(-1)),
         "before the sum": lambda vectors, gradients: abs(vectors * gradients).sum(-1),
         "at the end": lambda vectors, gradients: abs((vectors * gradients).sum(-1)),
-        "the mean": lambda vectors, gradients: (vectors * gradients).mean(-1),
+        "you average": lambda vectors, gradients: (vectors * gradients).mean(-1),
         "over the tokens": lambda vectors, gradients: (vectors * gradients).sum(0),
-        "not summed yet": lambda vectors, gradients: vectors * gradients,
-        "divided by its length": lambda vectors, gradients: (
+        "you do not sum": lambda vectors, gradients: vectors * gradients,
+        "you divide each gradient by its length": lambda vectors, gradients: (
             (vectors * gradients).sum(-1) / np.linalg.norm(gradients, axis=-1)
         ),
         "every token with every other": lambda vectors, gradients: vectors @ gradients.T,
@@ -243,25 +249,34 @@ WRONG = {
     },
     "fixed_saliency": {
         "both bugs": lambda *given: fixed(*given, mode=True, mask=False),
-        "mask is forgotten": lambda *given: fixed(*given, mask=False),
+        "you do not pass the mask on": lambda *given: fixed(*given, mask=False),
         "still in training mode": lambda *given: fixed(*given, mode=True),
-        "cut off afterwards": lambda *given: fixed(*given, mask=False) * given[2],
-        "the sign is lost": lambda *given: fixed(*given).abs(),
-        "shared out": lambda *given: fixed(*given) / fixed(*given).sum(),
-        "the model was training: hand it back": lambda *given: fixed(*given, hand_back=False),
-        "not always so": lambda model, *given: (fixed(model, *given), model.train())[0],
+        "you remove padding afterwards, when the model has already attended to it": lambda *given: (
+            fixed(*given, mask=False) * given[2]
+        ),
+        "you lose the sign": lambda *given: fixed(*given).abs(),
+        "you rescale the numbers to sum to one": lambda *given: fixed(*given) / fixed(*given).sum(),
+        "your numbers are right, but the model came in training mode": lambda *given: fixed(
+            *given, hand_back=False
+        ),
+        "your numbers are right, but the model came in evaluation mode": lambda model, *given: (
+            fixed(model, *given),
+            model.train(),
+        )[0],
         "wrong for this input": lambda *given: 2 * fixed(*given),
         "expected shape (1,), yours is a single number": lambda *given: fixed(*given).sum(),
         "does not require grad": lambda model, vectors, attn_mask: model(vectors, attn_mask).backward(),
     },
     "agreement_rate": {
-        "padding takes part": lambda a, b, w: np.mean(a.argmax(-1) == b.argmax(-1)),
-        "set to zero": lambda a, b, w: agreement_rate(a * w, b * w, np.ones_like(w)),
+        "you include padding": lambda a, b, w: np.mean(a.argmax(-1) == b.argmax(-1)),
+        "you set padding to zero": lambda a, b, w: agreement_rate(a * w, b * w, np.ones_like(w)),
         "a count": lambda a, b, w: agreement_rate(a, b, w) * len(a),
         "how often they differ": lambda a, b, w: 1 - agreement_rate(a, b, w),
-        "every place is compared": lambda a, b, w: np.mean(a[w] == b[w]),
+        "you compare every position": lambda a, b, w: np.mean(a[w] == b[w]),
         "a correlation": correlation,
-        "the lowest numbers": lambda a, b, w: agreement_rate(abs(a * w), abs(b * w), np.ones_like(w)),
+        "you compare the smallest numbers": lambda a, b, w: agreement_rate(
+            abs(a * w), abs(b * w), np.ones_like(w)
+        ),
         "expected a single number, yours has shape (1,)": lambda a, b, w: a.argmax(-1) * 1.0,
         "wrong for this input": lambda a, b, w: agreement_rate(a, b, w) / 2,
     },

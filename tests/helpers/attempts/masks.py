@@ -185,57 +185,61 @@ WRONG = {
     "allowed_pairs": {
         "causal mask alone": 5050,
         "padding mask alone": 6000,
-        "rows of padding look at words": 1830,
+        "those are the rows of the 60 words": 1830,
         "all pairs of words": 3600,
-        "diagonal is allowed": 4170,
+        "you left out the diagonal; a word may attend to itself": 4170,
         "and the rows of padding": 1770,
-        "with padding in it": 4950,
-        "that either mask allows": 6820,
+        "you left out the diagonal and counted padding among the keys": 4950,
+        "you joined the masks with |": 6820,
         "forbid some of them": 10_000,
-        "2500 is not it: count row by row": 2500,
+        "yours is 2500: count row by row": 2500,
         "expected one number, yours is of type str": "4230",
     },
     "longest_sentence": {
-        "words come whole": 5792.6,
-        "float16, not 4": 4096,
-        "float16, not 1": 8192,
-        "of the 8 heads has": 16_384,
-        "of the 32 sentences has weights of its own": 32_768,
-        "for each of its 8 heads": 92_681,
+        "the weights of 5793 words take slightly more than 16 GiB": 5792.6,
+        "you counted 4 bytes for each number": 4096,
+        "you counted 1 byte for each number": 8192,
+        "you left out the 8 heads, each with its own weights": 16_384,
+        "you left out the 32 sentences, each with its own weights": 32_768,
+        "you left out the 32 sentences and the 8 heads, each with its own weights": 92_681,
         "number of pairs": 2**25,
         "1024³": 5590,
         "1024 words make 0.5 GiB": 1024,
     },
     "decoder_mask": {
-        "turned round": lambda ids, pad_id: ~decoder_mask(ids, pad_id),
-        "joined with |": lambda ids, pad_id: np.tri(ids.shape[1], dtype=bool) | (ids != pad_id)[:, None],
-        "lies the wrong way": lambda ids, pad_id: (
+        "your mask is inverted": lambda ids, pad_id: ~decoder_mask(ids, pad_id),
+        "you joined the masks with |": lambda ids, pad_id: (
+            np.tri(ids.shape[1], dtype=bool) | (ids != pad_id)[:, None]
+        ),
+        "your triangle is transposed": lambda ids, pad_id: (
             np.tri(ids.shape[1], dtype=bool).T & (ids != pad_id)[:, None]
         ),
-        "diagonal belongs": lambda ids, pad_id: (
+        "your triangle lacks its diagonal": lambda ids, pad_id: (
             np.tri(ids.shape[1], k=-1, dtype=bool) & (ids != pad_id)[:, None]
         ),
-        "sees one ahead": lambda ids, pad_id: (
+        "your triangle reaches one column too far": lambda ids, pad_id: (
             np.tri(ids.shape[1], k=1, dtype=bool) & (ids != pad_id)[:, None]
         ),
-        "hidden in the rows": lambda ids, pad_id: (
+        "you hide padding in the rows": lambda ids, pad_id: (
             np.tri(ids.shape[1], dtype=bool) & (ids != pad_id)[..., None]
         ),
-        "rows with nothing to look at": lambda ids, pad_id: (
+        "you also empty the rows of padding": lambda ids, pad_id: (
             decoder_mask(ids, pad_id) & (ids != pad_id)[..., None]
         ),
-        "stand at the end": lambda ids, pad_id: (
+        "you assume that padding comes last": lambda ids, pad_id: (
             np.tri(ids.shape[1], dtype=bool)
             & (np.arange(ids.shape[1]) < (ids != pad_id).sum(1)[:, None])[:, None]
         ),
-        "id 0 is taken for padding": lambda ids, pad_id: decoder_mask(ids, 0),
-        "only padding may be looked at": lambda ids, pad_id: (
+        "you take the id 0 for padding": lambda ids, pad_id: decoder_mask(ids, 0),
+        "your padding mask is inverted": lambda ids, pad_id: (
             np.tri(ids.shape[1], dtype=bool) & (ids == pad_id)[:, None]
         ),
-        "padding may be looked at": lambda ids, pad_id: np.tile(
+        "your queries may attend to padding": lambda ids, pad_id: np.tile(
             np.tri(ids.shape[1], dtype=bool), (len(ids), 1, 1)
         ),
-        "see what comes after": lambda ids, pad_id: np.repeat((ids != pad_id)[:, None], ids.shape[1], axis=1),
+        "your words see the words after them": lambda ids, pad_id: np.repeat(
+            (ids != pad_id)[:, None], ids.shape[1], axis=1
+        ),
         "yours holds float64": lambda ids, pad_id: decoder_mask(ids, pad_id).astype(float),
         "expected shape (1, 1, 1), yours has shape (1, 1, 1, 1)": lambda ids, pad_id: decoder_mask(
             ids, pad_id
@@ -243,60 +247,73 @@ WRONG = {
     },
     "newest_mask": {
         "top left": lambda new, every: np.tri(new, every, dtype=bool),
-        "turned round": lambda new, every: ~tri(new, every, 0),
-        "one ahead": lambda new, every: tri(new, every, 1),
-        "sees itself": lambda new, every: tri(new, every, -1),
+        "your mask is inverted": lambda new, every: ~tri(new, every, 0),
+        "your words each see one position ahead": lambda new, every: tri(new, every, 1),
+        "your words do not see themselves": lambda new, every: tri(new, every, -1),
         "transposed": lambda new, every: tri(new, every, 0).T,
-        "everything is allowed": lambda new, every: np.ones((new, every), dtype=bool),
+        "you allow everything": lambda new, every: np.ones((new, every), dtype=bool),
         "do not see each other": lambda new, every: np.tile(np.arange(every) < every - new, (new, 1)),
         "mask of all words": lambda new, every: np.tri(every, dtype=bool),
         "yours holds float64": lambda new, every: np.tri(every)[-new:],
     },
     "module_masks": {
-        "as broken as it was": lambda ids, pad_id: (
+        "both masks are still wrong": lambda ids, pad_id: (
             ~np.tri(ids.shape[1], k=1, dtype=bool),
             ids != pad_id,
         ),
-        "may not look; and key_padding_mask is turned": (
+        "your attn_mask suits the function; in the module True means that a "
+        "query may not attend; and your key_padding_mask is inverted": (
             lambda ids, pad_id: (np.tri(ids.shape[1], dtype=bool), ids != pad_id)
         ),
-        "attn_mask comes first": lambda ids, pad_id: module_masks(ids, pad_id)[::-1],
+        "your results are swapped": lambda ids, pad_id: module_masks(ids, pad_id)[::-1],
         "expected 2 results, yours returns 1 result": lambda ids, pad_id: module_masks(ids, pad_id)[0],
-        "for the function": lambda ids, pad_id: (~module_masks(ids, pad_id)[0], ids == pad_id),
+        "your attn_mask suits the function": lambda ids, pad_id: (
+            ~module_masks(ids, pad_id)[0],
+            ids == pad_id,
+        ),
         "hides the past": lambda ids, pad_id: (module_masks(ids, pad_id)[0].T, ids == pad_id),
         "each word from itself": lambda ids, pad_id: (~np.tri(ids.shape[1], k=-1, dtype=bool), ids == pad_id),
-        "one ahead": lambda ids, pad_id: (~np.tri(ids.shape[1], k=1, dtype=bool), ids == pad_id),
-        "key_padding_mask is turned round": lambda ids, pad_id: (module_masks(ids, pad_id)[0], ids != pad_id),
+        "your attn_mask lets each word see the next one": lambda ids, pad_id: (
+            ~np.tri(ids.shape[1], k=1, dtype=bool),
+            ids == pad_id,
+        ),
+        "your key_padding_mask is inverted": lambda ids, pad_id: (
+            module_masks(ids, pad_id)[0],
+            ids != pad_id,
+        ),
         "one axis too many": lambda ids, pad_id: (module_masks(ids, pad_id)[0], (ids == pad_id)[:, None]),
     },
     "influence": {
         "transposed": lambda layer, x: influence(layer, x).T,
-        "turned round": lambda layer, x: ~influence(layer, x),
+        "your result is inverted": lambda layer, x: ~influence(layer, x),
         "compare every digit": influence_rounded,
         "all numbers of each output": influence_in_all_numbers,
         "start from x": influence_piled_up,
         "True everywhere": influence_at_once,
         "a mask of True and False, yours holds int64": lambda layer, x: influence(layer, x).astype(int),
-        "that is the causal mask": lambda layer, x: np.tri(len(x), dtype=bool),
-        "diagonal is measured": lambda layer, x: influence(layer, x) & ~np.eye(len(x), dtype=bool),
+        "you return the causal mask": lambda layer, x: np.tri(len(x), dtype=bool),
+        "you leave out the diagonal": lambda layer, x: influence(layer, x) & ~np.eye(len(x), dtype=bool),
         "wrong for this input": lambda layer, x: np.eye(len(x), dtype=bool),
     },
     "backward": {
-        "not divided by √d_k": unscaled,
+        "you do not divide the gradient of the scores by √d_k": unscaled,
         "weighted mean of the row": backward_with(lambda grad, weights: weights * grad),
-        "factor of the weights": backward_with(
+        "in the softmax step you do not multiply by the weights": backward_with(
             lambda grad, weights: grad - (weights * grad).sum(-1, keepdims=True)
         ),
-        "weigh it by who looked": unweighted_value,
+        "your gradient of the value is the same for all keys": unweighted_value,
         "expected 3 results, yours returns 1 result": lambda *given: backward(*given)[0],
-        "order wanted": lambda *given: backward(*given)[::-1],
+        "your results are in reverse order": lambda *given: backward(*given)[::-1],
         "only the gradient of the query": lambda *given: (
             backward(*given)[0],
             *unscaled(*given)[1:],
         ),
-        "exchanged": lambda *given: (*backward(*given)[1::-1], backward(*given)[2]),
-        "softmax is passed by": backward_with(lambda grad, weights: grad),
-        "that of a column": backward_with(
+        "your gradients of query and key are swapped": lambda *given: (
+            *backward(*given)[1::-1],
+            backward(*given)[2],
+        ),
+        "you skip the softmax": backward_with(lambda grad, weights: grad),
+        "in the softmax step you average over a column": backward_with(
             lambda grad, weights: weights * (grad - (weights * grad).sum(0, keepdims=True))
         ),
         "plain mean of the row": backward_with(

@@ -135,58 +135,64 @@ RIGHT = {
 
 WRONG = {
     "elman_step": {
-        "not squashed": lambda x, s, w, u, b: x @ w + s @ u + b,
-        "that is a sigmoid": lambda x, s, w, u, b: sigmoid(x @ w + s @ u + b),
-        "the old state plays no part": lambda x, s, w, u, b: np.tanh(x @ w + b),
-        "bias is missing": lambda x, s, w, u, b: np.tanh(x @ w + s @ u),
-        "recurrent matrix is turned": lambda x, s, w, u, b: np.tanh(x @ w + u @ s + b),
-        "the bias is added after": lambda x, s, w, u, b: np.tanh(x @ w + s @ u) + b,
-        "the old state is added after": lambda x, s, w, u, b: np.tanh(x @ w + b) + s @ u,
+        "your sum does not go through tanh": lambda x, s, w, u, b: x @ w + s @ u + b,
+        "your state lies between 0 and 1": lambda x, s, w, u, b: sigmoid(x @ w + s @ u + b),
+        "your step ignores the old state": lambda x, s, w, u, b: np.tanh(x @ w + b),
+        "your sum lacks the bias": lambda x, s, w, u, b: np.tanh(x @ w + s @ u),
+        "your recurrent matrix is transposed": lambda x, s, w, u, b: np.tanh(x @ w + u @ s + b),
+        "you add the bias after tanh": lambda x, s, w, u, b: np.tanh(x @ w + s @ u) + b,
+        "you add the old state after tanh": lambda x, s, w, u, b: np.tanh(x @ w + b) + s @ u,
         "wrong for this input": lambda x, s, w, u, b: np.tanh(x @ w - s @ u + b),
         "stopped with ValueError": lambda x, s, w, u, b: x @ u,
     },
     "steps_until_one_percent": {
-        "one too few": 43,
-        "steps come whole": 43.7,
+        "one step too few": 43,
+        "close, but steps are whole": 43.7,
         "a tenth of what is left": 10,
-        "where a tenth is left": 22,
+        "at your step a tenth is left": 22,
         "negative": -44,
         "after 30 steps 0.0424 is left, still more than 0.01": 30,
-        "after 50 steps 0.00515 is left, long since less than 0.01": 50,
+        "after 50 steps 0.00515 is left, already much less than 0.01": 50,
         "expected one number, yours is of type str": "many",
     },
     "rescaled": {
         "largest singular value": lambda m, r: m * r / np.linalg.norm(m, 2),
         "largest real part": lambda m, r: m * r / np.linalg.eigvals(m).real.max(),
-        "multiplied by the radius only": lambda m, r: m * r,
+        "you multiply by the radius": lambda m, r: m * r,
         "Frobenius": lambda m, r: m * r / np.linalg.norm(m),
-        "wanted radius plays no part": lambda m, r: rescaled(m, 1),
+        "your matrix always has spectral radius 1; multiply by the requested radius": lambda m, r: rescaled(
+            m, 1
+        ),
         "wrong for this input": lambda m, r: np.abs(rescaled(m, r)),
     },
     "fixed_rnn": {
-        "first word is still unread": truncated_rnn,
-        "last word is unread": lambda x, *weights: fixed_rnn(x, *weights)[:-1],
+        "your first state is still all zeros": truncated_rnn,
+        "your last word is not read": lambda x, *weights: fixed_rnn(x, *weights)[:-1],
         "stops one word too early": lambda x, *weights: np.append(
             fixed_rnn(x, *weights)[:-1], np.zeros((1, len(weights[-1]))), axis=0
         ),
-        "no state is carried over": lambda x, w, u, b: np.tanh(x @ w + b),
+        "your loop does not carry the state over": lambda x, w, u, b: np.tanh(x @ w + b),
         "only the last state": lambda x, *weights: fixed_rnn(x, *weights)[-1],
-        "read from the end": lambda x, *weights: fixed_rnn(x[::-1], *weights)[::-1],
+        "you read the sentence backwards": lambda x, *weights: fixed_rnn(x[::-1], *weights)[::-1],
         "wrong for this input": lambda x, *weights: -fixed_rnn(x, *weights),
     },
     "lstm_step": {
-        "state comes first": lambda gates, cell: lstm_step(gates, cell)[::-1],
+        "your results are swapped": lambda gates, cell: lstm_step(gates, cell)[::-1],
         "wrong for this input": lambda gates, cell: lstm_step(np.roll(gates, len(cell)), cell),
         "expected 2 results, yours returns 1 result": lambda gates, cell: lstm_step(gates, cell)[0],
-        "input gate and the forget gate have changed places": lambda gates, cell: lstm_step(
+        "your input gate and forget gate are swapped": lambda gates, cell: lstm_step(
             np.concatenate([np.split(gates, 4)[k] for k in (1, 0, 2, 3)]), cell
         ),
-        "candidate and the output gate have changed places": lambda gates, cell: lstm_step(
+        "your candidate and output gate are swapped": lambda gates, cell: lstm_step(
             np.concatenate([np.split(gates, 4)[k] for k in (0, 1, 3, 2)]), cell
         ),
         "goes through a sigmoid": lambda gates, cell: lstm_with(gates, cell, squash=sigmoid),
-        "is not squashed": lambda gates, cell: lstm_with(gates, cell, squash=np.array),
-        "dealt out by turns": lambda gates, cell: lstm_step(gates.reshape(-1, 4).T.ravel(), cell),
+        "your candidate does not go through tanh": lambda gates, cell: lstm_with(
+            gates, cell, squash=np.array
+        ),
+        "you deal the sums out to the gates in turns": lambda gates, cell: lstm_step(
+            gates.reshape(-1, 4).T.ravel(), cell
+        ),
         "shows the old cell": lambda gates, cell: (
             sigmoid(gates[-len(cell) :]) * np.tanh(cell),
             lstm_step(gates, cell)[1],
@@ -194,23 +200,27 @@ WRONG = {
         "cell goes through tanh first": lambda gates, cell: lstm_with(gates, cell, show=np.array),
     },
     "additive_weights": {
-        "these are the scores": scores,
-        "each column sums to one": lambda *inputs: softmax(scores(*inputs), axis=0),
+        "you return the scores": scores,
+        "your columns sum to one": lambda *inputs: softmax(scores(*inputs), axis=0),
         "all pairs together": lambda *inputs: np.exp(scores(*inputs)) / np.exp(scores(*inputs)).sum(),
-        "are not squashed": lambda q, k, w, u, v: softmax(((q @ w)[:, None] + (k @ u)[None]) @ v),
-        "squashed apart": lambda q, k, w, u, v: softmax((np.tanh(q @ w)[:, None] + np.tanh(k @ u)[None]) @ v),
-        "turned": lambda *inputs: additive_weights(*inputs).T,
+        "your sums of query and key skip tanh": lambda q, k, w, u, v: softmax(
+            ((q @ w)[:, None] + (k @ u)[None]) @ v
+        ),
+        "you apply tanh to query and key separately": lambda q, k, w, u, v: softmax(
+            (np.tanh(q @ w)[:, None] + np.tanh(k @ u)[None]) @ v
+        ),
+        "your result is transposed": lambda *inputs: additive_weights(*inputs).T,
         "wrong for this input": lambda *inputs: np.abs(scores(*inputs)),
     },
     "multiplications": {
-        "other way round": lambda t, d: (2 * t * t * d, 2 * t * d * d),
-        "counted for one word": lambda t, d: (2 * d * d, 2 * t * t * d),
-        "one product of each is missing": lambda t, d: (t * d * d, t * t * d),
-        "counts one matrix only": lambda t, d: (t * d * d, 2 * t * t * d),
-        "counts projections": lambda t, d: (2 * t * d * d, 3 * t * d * d + 2 * t * t * d),
-        "scores only": lambda t, d: (2 * t * d * d, t * t * d),
-        "additions are counted": lambda t, d: (4 * t * d * d, 4 * t * t * d),
-        "attention counts pairs": lambda t, d: (2 * t * d * d, 2 * t * t),
+        "your results are swapped": lambda t, d: (2 * t * t * d, 2 * t * d * d),
+        "you count the recurrence for one word": lambda t, d: (2 * d * d, 2 * t * t * d),
+        "you count one product for each layer": lambda t, d: (t * d * d, t * t * d),
+        "you count one matrix for each Elman step": lambda t, d: (t * d * d, 2 * t * t * d),
+        "you count projections for attention": lambda t, d: (2 * t * d * d, 3 * t * d * d + 2 * t * t * d),
+        "you count only the scores of attention": lambda t, d: (2 * t * d * d, t * t * d),
+        "you count additions too": lambda t, d: (4 * t * d * d, 4 * t * t * d),
+        "you count the pairs of attention": lambda t, d: (2 * t * d * d, 2 * t * t),
         "wrong for this input": lambda t, d: (t * d, t * d),
     },
 }

@@ -128,59 +128,61 @@ RIGHT = {
 WRONG = {
     "stable_softmax": {
         "exp(1000) is infinite": lambda x: normalised(np.exp(x)),
-        "each column sums to one": lambda x: stable(x, axis=0),
-        "all rows together": lambda x: np.exp(x) / np.exp(x).sum(),
+        "your columns sum to one": lambda x: stable(x, axis=0),
+        "your rows sum to one only together": lambda x: np.exp(x) / np.exp(x).sum(),
         "do not sum to one": lambda x: np.exp(x - x.max(-1, keepdims=True)),
-        "these are the logarithms": stable_log,
+        "you return the logarithms of the weights": stable_log,
         "largest score of all rows": lambda x: normalised(np.exp(x - x.max())),
         "smallest score": lambda x: normalised(np.exp(x - x.min(-1, keepdims=True))),
-        "the mean is subtracted": lambda x: normalised(np.exp(x - x.mean(-1, keepdims=True))),
+        "you subtract the mean": lambda x: normalised(np.exp(x - x.mean(-1, keepdims=True))),
         "wrong for this input": lambda x: stable(2 * x),
         "changes its input": in_place,
         "expected shape (1,), yours has shape (1, 1)": lambda x: stable(x)[None],
     },
     "temperature": {
         "upside down": math.log(2) / 3,
-        "exp of that": 1.5,
+        "you took the lead divided by the temperature": 1.5,
         "multiplied": 2.079,
         "base ten": 3 / math.log10(2),
         "logarithm of 2 is not 1": 3,
-        "stands inside exp": 10.043,
-        "at temperature 6 the odds are 1.65 to 1, wanted 2 to 1": 6,
-        "above zero, got -1": -1,
+        "that is the factor by which the odds must fall": 10.043,
+        "at temperature 6 the odds are 1.65 to 1, expected 2 to 1": 6,
+        "a temperature is above zero, yours is -1": -1,
         "expected one number, yours is of type str": "4.33",
     },
     "my_log_softmax": {
-        "these are the weights": stable,
-        "−∞ for a small weight": lambda x: np.log(stable(x)),
+        "you return the weights": stable,
+        "yours is −∞ for small weights": lambda x: np.log(stable(x)),
         "sum of exponentials overflows": lambda x: x - np.log(np.exp(x).sum(-1, keepdims=True)),
         "exp(1000) is infinite": lambda x: np.log(normalised(np.exp(x))),
-        "each column is normalised": lambda x: np.log(stable(x, axis=0)),
-        "sign is turned": lambda x: -stable_log(x),
-        "under the exponential only": lambda x: (
+        "your columns are normalised": lambda x: np.log(stable(x, axis=0)),
+        "your sign is wrong": lambda x: -stable_log(x),
+        "you subtract the largest score only inside the exponential": lambda x: (
             x - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
         ),
-        "logarithm of the sum is missing": lambda x: x - x.max(-1, keepdims=True),
+        "you do not subtract the logarithm of the sum": lambda x: x - x.max(-1, keepdims=True),
         "wrong for this input": lambda x: stable_log(x) / math.log(2),
     },
     "masked_softmax": {
-        "plays no part": lambda x, attn_mask: stable(x),
-        "mask is turned": lambda x, attn_mask: masked(x, ~attn_mask),
-        "masked after the softmax": lambda x, attn_mask: stable(x) * attn_mask,
+        "your mask has no effect": lambda x, attn_mask: stable(x),
+        "your mask is inverted": lambda x, attn_mask: masked(x, ~attn_mask),
+        "you mask after the softmax": lambda x, attn_mask: stable(x) * attn_mask,
         "a score of zero": filled(0.0),
         "leaks": filled(-1e4),
-        "largest of the scores that may": shifted_by_all,
-        "evenly to what is forbidden": filled(np.finfo(float).min / 2),
+        "your weights underflow to 0: shift by the largest score that the mask allows": shifted_by_all,
+        "your query that may attend to nothing attends evenly to masked keys": filled(
+            np.finfo(float).min / 2
+        ),
         "NaN for a query": filled(-np.inf),
         "as if there were no mask": lambda x, attn_mask: masked(
             x, attn_mask | ~attn_mask.any(-1, keepdims=True)
         ),
     },
     "attend": {
-        "two bugs": lambda query, key, value, attn_mask: (
+        "both bugs are still there": lambda query, key, value, attn_mask: (
             stable(query @ key.T / math.sqrt(query.shape[-1]), axis=0) * attn_mask @ value
         ),
-        "masked after the softmax": lambda query, key, value, attn_mask: (
+        "you mask after the softmax": lambda query, key, value, attn_mask: (
             stable(query @ key.T / math.sqrt(query.shape[-1])) * attn_mask @ value
         ),
         "over the queries": lambda query, key, value, attn_mask: (
@@ -190,49 +192,51 @@ WRONG = {
             stable(np.where(attn_mask, query @ key.T / math.sqrt(query.shape[-1]), 0)) @ value
         ),
         "no longer divided": lambda query, key, value, attn_mask: masked(query @ key.T, attn_mask) @ value,
-        "plays no part": lambda query, key, value, attn_mask: attend(
+        "your mask no longer has any effect": lambda query, key, value, attn_mask: attend(
             query, key, value, np.ones_like(attn_mask)
         ),
-        "mask is turned": lambda query, key, value, attn_mask: attend(query, key, value, ~attn_mask),
+        "your mask is inverted": lambda query, key, value, attn_mask: attend(query, key, value, ~attn_mask),
     },
     "softmax_gradient": {
         "only the diagonal": lambda grad, weights: weights * (1 - weights) * grad,
-        "weighted mean is not subtracted": lambda grad, weights: weights * grad,
+        "you do not subtract the weighted mean": lambda grad, weights: weights * grad,
         "plain mean": lambda grad, weights: weights * (grad - grad.mean(-1, keepdims=True)),
         "plain sum": lambda grad, weights: weights * (grad - grad.sum(-1, keepdims=True)),
-        "factor is missing": lambda grad, weights: grad - (weights * grad).sum(-1, keepdims=True),
-        "sign is turned": lambda grad, weights: -gradient(grad, weights),
-        "changed places": lambda grad, weights: gradient(weights, grad),
+        "you do not multiply by the weights": lambda grad, weights: (
+            grad - (weights * grad).sum(-1, keepdims=True)
+        ),
+        "your sign is wrong": lambda grad, weights: -gradient(grad, weights),
+        "your weights and their gradients are swapped": lambda grad, weights: gradient(weights, grad),
         "mean is over all rows": lambda grad, weights: weights * (grad - (weights * grad).sum()),
     },
     "longest_row": {
-        "winner is a key too": 148,
+        "you did not count the winner": 148,
         "one too many": 150,
         "that many rivals": math.exp(5),
-        "keys come whole": math.exp(5) + 1,
+        "close, but the number of keys is whole": math.exp(5) + 1,
         "not five times": 10,
         "by e, not by 2": 32,
-        "count them once": 297,
+        "you counted the rivals twice": 297,
         "among 75 keys the winner has a weight of 0.667": 75,
-        "at least one key, got 0": 0,
+        "a row has at least one key, yours has 0": 0,
     },
     "stream_step": {
-        "not rescaled": lambda peak, total, block: (
+        "you do not rescale the old total": lambda peak, total, block: (
             max(peak, block.max()),
             total + np.exp(block - max(peak, block.max())).sum(),
         ),
-        "old peak is forgotten": lambda peak, total, block: (
+        "you forget the old peak": lambda peak, total, block: (
             block.max(),
             total * np.exp(peak - block.max()) + np.exp(block - block.max()).sum(),
         ),
-        "not raised": lambda peak, total, block: (peak, total + np.exp(block - peak).sum()),
+        "you do not raise the peak": lambda peak, total, block: (peak, total + np.exp(block - peak).sum()),
         "overflows": lambda peak, total, block: (max(peak, block.max()), total + np.exp(block).sum()),
-        "other way round": lambda *args: stream_step(*args)[::-1],
-        "total so far is forgotten": lambda peak, total, block: (
+        "your results are swapped": lambda *args: stream_step(*args)[::-1],
+        "you forget the old total and count only the block": lambda peak, total, block: (
             max(peak, block.max()),
             np.exp(block - max(peak, block.max())).sum(),
         ),
-        "counted from its own peak": lambda peak, total, block: (
+        "you shift the block by its own peak": lambda peak, total, block: (
             max(peak, block.max()),
             total * np.exp(peak - max(peak, block.max())) + np.exp(block - block.max()).sum(),
         ),

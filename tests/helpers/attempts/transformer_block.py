@@ -118,105 +118,120 @@ RIGHT = {
 
 WRONG = {
     "my_layer_norm": {
-        "divided by d − 1: layer norm": lambda x, a, b: normed(x, a, b, over=x.shape[-1] - 1),
-        "ε stands beside": lambda x, a, b: normed(x, a, b, inside=0, outside=1e-5),
-        "two slips at once": lambda x, a, b: normed(x, a, b, over=x.shape[-1] - 1, inside=0, outside=1e-5),
-        "another ε": lambda x, a, b: normed(x, a, b, inside=1e-6),
+        "you divide by d − 1; layer norm divides the sum of squares by d": lambda x, a, b: normed(
+            x, a, b, over=x.shape[-1] - 1
+        ),
+        "you add ε outside the root; it belongs inside": lambda x, a, b: normed(
+            x, a, b, inside=0, outside=1e-5
+        ),
+        "two mistakes: you divide by d − 1, and you add ε outside the root": lambda x, a, b: normed(
+            x, a, b, over=x.shape[-1] - 1, inside=0, outside=1e-5
+        ),
+        "your ε is not 1e-5": lambda x, a, b: normed(x, a, b, inside=1e-6),
         "one mean and one variance for all words, and no ε": (
             lambda x, a, b: a * (x - x.mean()) / x.std() + b
         ),
-        "divided by d − 1, and no ε": lambda x, a, b: normed(x, a, b, over=x.shape[-1] - 1, inside=0),
-        "mean is not taken away": lambda x, a, b: a * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + b,
-        "no mean is taken away": lambda x, a, b: a * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) + b,
-        "shift is scaled": lambda x, a, b: a * (normed(x, 1, 0) + b),
+        "two mistakes: you divide by d − 1, and there is no ε for a word whose "
+        "numbers are all equal": lambda x, a, b: normed(x, a, b, over=x.shape[-1] - 1, inside=0),
+        "you divide correctly": lambda x, a, b: a * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + b,
+        "you never subtract the mean, not even in the variance": lambda x, a, b: (
+            a * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) + b
+        ),
+        "you scale the shift too": lambda x, a, b: a * (normed(x, 1, 0) + b),
         "NaN": lambda x, a, b: normed(x, a, b, inside=0),
-        "the root is missing": lambda x, a, b: (
+        "you divide by the variance": lambda x, a, b: (
             a * (x - x.mean(-1, keepdims=True)) / (x.var(-1, keepdims=True) + 1e-5) + b
         ),
-        "down the columns": lambda x, a, b: normed(x, a, b, axis=0),
-        "one mean and one variance for all words: each": lambda x, a, b: normed(x, a, b, axis=None),
-        "play no part": lambda x, a, b: normed(x, 1, 0),
-        "before it is normalised": lambda x, a, b: normed(a * x + b, 1, 0),
+        "you normalise the columns": lambda x, a, b: normed(x, a, b, axis=0),
+        "you use one mean and one variance for all words; each word has its own": lambda x, a, b: normed(
+            x, a, b, axis=None
+        ),
+        "your scale and shift have no effect": lambda x, a, b: normed(x, 1, 0),
+        "you scale and shift before you normalise": lambda x, a, b: normed(a * x + b, 1, 0),
         "wrong for this input": lambda x, a, b: normed(x, -a, b),
     },
     "gradient_factor": {
         "without residual connections": 0.05**24,
-        "two sublayers": 1.05**12,
+        "you counted one sublayer for each block": 1.05**12,
         "at most one sublayer": 2.2,
         "their product counts": 1.1**12,
-        "not taken from it": 0.95**24,
-        "not twice the product": 2 * 1.05**12,
-        "not 7": 7,
+        "you subtracted the slope from 1; add it": 0.95**24,
+        "you doubled the product": 2 * 1.05**12,
+        "yours is 7: what does one sublayer multiply the gradient by, and how many are there?": 7,
         "expected one number, yours is of type str": "much",
     },
     "block": {
-        "straight path carries": every(lambda x, norm, f: norm(x) + f(norm(x))),
-        "that is post-norm": every(lambda x, norm, f: norm(x + f(x))),
-        "nothing is added": every(lambda x, norm, f: f(norm(x))),
-        "no norm is left": every(lambda x, norm, f: x + f(x)),
-        "it belongs in front": every(lambda x, norm, f: x + norm(f(x))),
-        "feed-forward network is still wrong": lambda x, norm, look, work: (
+        "you add to the normalised words": every(lambda x, norm, f: norm(x) + f(norm(x))),
+        "yours is post-norm": every(lambda x, norm, f: norm(x + f(x))),
+        "you add nothing back": every(lambda x, norm, f: f(norm(x))),
+        "you removed the norms": every(lambda x, norm, f: x + f(x)),
+        "you normalise after the sublayer": every(lambda x, norm, f: x + norm(f(x))),
+        "your feed-forward sublayer is still wrong": lambda x, norm, look, work: (
             (y := norm(x + look(norm(x)))) + work(y)
         ),
         "attention is still wrong": lambda x, norm, look, work: (
             (y := norm(x) + look(norm(x))) + work(norm(y))
         ),
-        "handed its words without a norm": lambda x, norm, look, work: (y := x + look(norm(x))) + work(y),
-        "a norm too many": lambda x, norm, look, work: norm(pre_norm(x, norm, look, work)),
-        "stands first": lambda x, norm, look, work: pre_norm(x, norm, work, look),
+        "your feed-forward network gets its words without a norm": lambda x, norm, look, work: (
+            (y := x + look(norm(x))) + work(y)
+        ),
+        "you have one norm too many": lambda x, norm, look, work: norm(pre_norm(x, norm, look, work)),
+        "your feed-forward network comes first": lambda x, norm, look, work: pre_norm(x, norm, work, look),
         "read the same words": lambda x, norm, look, work: x + look(norm(x)) + work(norm(x)),
         "wrong for this input": every(lambda x, norm, f: x - f(norm(x))),
     },
     "number_of_parameters": {
-        "the biases are missing": 544,
-        "32 are missing": 568,
+        "you left out the biases: those of four projections and of two linear maps": 544,
+        "yours is short by 32: the biases of the four projections, or the two norms": 568,
         "biases of the feed-forward": 576,
-        "half of that is missing": 584,
+        "you counted half of the norms": 584,
         "biases and norms are missing": 512,
         "one projection": 528,
         "attention alone": 288,
         "feed-forward network alone": 280,
         "decoder layer": 904,
-        "not 1: count": 1,
+        "yours is 1: count attention, feed-forward network and norms one by one": 1,
     },
     "inverted_dropout": {
-        "not scaled up": lambda x, kept, p: x * kept,
-        "divided by p": lambda x, kept, p: x * kept / p,
-        "made smaller": lambda x, kept, p: x * kept * (1 - p),
-        "the dropped are kept": lambda x, kept, p: x * ~kept / (1 - p),
+        "you do not scale up": lambda x, kept, p: x * kept,
+        "you divide by p": lambda x, kept, p: x * kept / p,
+        "you multiply by 1 − p": lambda x, kept, p: x * kept * (1 - p),
+        "your mask is inverted": lambda x, kept, p: x * ~kept / (1 - p),
         "happened to be kept": lambda x, kept, p: x * kept / kept.mean(),
-        "stay as they were": lambda x, kept, p: np.where(kept, x / (1 - p), x),
-        "keep their places": lambda x, kept, p: x[kept] / (1 - p),
-        "nothing is dropped": lambda x, kept, p: x / (1 - p),
+        "your dropped numbers are unchanged": lambda x, kept, p: np.where(kept, x / (1 - p), x),
+        "you return only the kept numbers": lambda x, kept, p: x[kept] / (1 - p),
+        "you drop nothing": lambda x, kept, p: x / (1 - p),
         "wrong for this input": lambda x, kept, p: -x * kept / (1 - p),
     },
     "row_std": {
         "that is the variance": 0.0625,
-        "not p": math.sqrt(0.05),
-        "squared weights times p": 0.05,
-        "alone: the weights play a part": 0.5,
+        "your factor is p": math.sqrt(0.05),
+        "you multiplied squared weights by p": 0.05,
+        "yours is √(p / (1 − p)) alone": 0.5,
         "that is the mean": 1,
-        "how one weight varies": 0.125,
-        "do not make up": 0.2,
-        "not 9": 9,
+        "that is the standard deviation of one weight": 0.125,
+        "you left out the division by 1 − p": 0.2,
+        "yours is 9: add the variances of four weights, each 0 or 0.25 / 0.8": 9,
     },
     "norm_gradient": {
-        "taken as constants": lambda g, x: g / both_parts(g, x)[2],
-        "the variance is taken": lambda g, x: (g - both_parts(g, x)[0]) / both_parts(g, x)[2],
-        "the mean is taken": lambda g, x: (g - both_parts(g, x)[1]) / both_parts(g, x)[2],
-        "not divided by the root": lambda g, x: norm_gradient(g, x) * both_parts(g, x)[2],
-        "multiplied by the root": lambda g, x: norm_gradient(g, x) * both_parts(g, x)[2] ** 2,
-        "part along the normed word is a mean": lambda g, x: (
+        "you treat mean and variance as constants": lambda g, x: g / both_parts(g, x)[2],
+        "you treat the variance as a constant": lambda g, x: (g - both_parts(g, x)[0]) / both_parts(g, x)[2],
+        "you treat the mean as a constant": lambda g, x: (g - both_parts(g, x)[1]) / both_parts(g, x)[2],
+        "you do not divide by the root": lambda g, x: norm_gradient(g, x) * both_parts(g, x)[2],
+        "you multiply by the root": lambda g, x: norm_gradient(g, x) * both_parts(g, x)[2] ** 2,
+        "you sum the part along the normalised word": lambda g, x: (
             norm_gradient(g, x) - (g.shape[-1] - 1) * both_parts(g, x)[1] / both_parts(g, x)[2]
         ),
-        "mean that is taken away": lambda g, x: (
+        "you subtract the sum of the gradient": lambda g, x: (
             norm_gradient(g, x) - (g.shape[-1] - 1) * both_parts(g, x)[0] / both_parts(g, x)[2]
         ),
-        "means are those of all words": lambda g, x: norm_gradient_in_steps(g, x, axis=None),
-        "ε stands beside": lambda g, x: norm_gradient_in_steps(g, x, inside=0, outside=1e-5),
-        "there is no ε": lambda g, x: norm_gradient_in_steps(g, x, inside=0),
-        "divided by d − 1": lambda g, x: norm_gradient_in_steps(g, x, over=x.shape[-1] - 1),
-        "the sign of a part": lambda g, x: 2 * g / both_parts(g, x)[2] - norm_gradient(g, x),
+        "your means are over all words": lambda g, x: norm_gradient_in_steps(g, x, axis=None),
+        "you add ε outside the root": lambda g, x: norm_gradient_in_steps(g, x, inside=0, outside=1e-5),
+        "yours lacks the ε": lambda g, x: norm_gradient_in_steps(g, x, inside=0),
+        "you divide by d − 1; layer norm divides the sum of squares by d": lambda g, x: (
+            norm_gradient_in_steps(g, x, over=x.shape[-1] - 1)
+        ),
+        "your sign of one part is wrong": lambda g, x: 2 * g / both_parts(g, x)[2] - norm_gradient(g, x),
         "wrong for this input": lambda g, x: 2 * norm_gradient(g, x),
     },
 }
