@@ -159,7 +159,7 @@ def test_a_mark_inside_a_sentence_is_named(mark):
 @pytest.mark.parametrize(("num_sources", "num_targets"), [(0, 0), (2, 3), (3, 0)])
 def test_sides_that_do_not_match_are_answered_with_their_numbers(num_sources, num_targets):
     with pytest.raises(
-        ValueError, match=rf"sources \({num_sources}\) and targets \({num_targets}\) must hold"
+        ValueError, match=rf"sources \({num_sources}\) and targets \({num_targets}\) must have"
     ):
         TokenBatches([[5]] * num_sources, [[5]] * num_targets, max_tokens=MAX_TOKENS, seed=SEED)
 

@@ -91,8 +91,8 @@ def test_a_sentence_has_a_start_and_an_end(as_a_user, target_ids, message):
     [
         (torch.full((BATCH, TIME), PAD), "labels must hold something else than padding"),
         (torch.full((BATCH, TIME), VOCABULARY), r"below the vocabulary size \(11\)"),
-        (torch.full((BATCH, TIME + 1), 3), r"logits \(3, 5\) and labels \(3, 6\) must hold equally"),
-        (torch.full((BATCH + 1, TIME), 3), r"logits \(3, 5\) and labels \(4, 5\) must hold equally"),
+        (torch.full((BATCH, TIME + 1), 3), r"logits \(3, 5\) and labels \(3, 6\) must have the same number"),
+        (torch.full((BATCH + 1, TIME), 3), r"logits \(3, 5\) and labels \(4, 5\) must have the same number"),
     ],
 )
 def test_wanted_ids_that_do_not_fit_are_refused(as_a_user, logits, labels, message):
