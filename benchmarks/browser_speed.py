@@ -28,7 +28,7 @@ PREPARE = """({ packed, sentences }) => {
   const weights = unpack(packed.weights).buffer;
   globalThis.files = { model: read("model"), weights, tokenizer: read("tokenizer") };
   globalThis.sentences = sentences;
-  globalThis.state = { off: {}, way: "beam", temperature: 1, seed: 1 };
+  globalThis.state = { ablated: {}, strategy: "beam", temperature: 1, seed: 1 };
   globalThis.run = (sentence) => glassformer.translatePage.run(state, sentence, () => true);
 }"""
 LOAD = "() => { state.translator = glassformer.loadTranslator(files); }"

@@ -1,22 +1,22 @@
-"""What axe finds on a page that is open in a browser."""
+"""Check the accessibility of an open page with axe."""
 
 from axe_playwright_python.base import AXE_SCRIPT
 
-# Only what was found comes back, and no style sheet is fetched again for the one rule that asks for it.
+# Return violations only, and do not fetch style sheets again for the one rule that needs them.
 OPTIONS = {"resultTypes": ["violations"], "preload": False}
 RUN = "async ([context, options]) => (await axe.run(context, options)).violations"
 
 
 def violations(page, context="html", **options):
-    """Return the rules that the page breaks, each with the elements that break it."""
+    """Return the violated rules, each with the offending elements."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     found = page.evaluate(RUN, [context, OPTIONS | options])
     return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]
 
 
-# Elements are of one kind if their names, classes, roles and attributes are the same, and so are those of the
-# four elements around them.
+# Elements are of one kind if they and their four nearest ancestors have the same name, classes, role and
+# attributes.
 KEEP_FIRST_OF_EACH_KIND = """([many, wholes, needed]) => {
   const kinds = new Map(), seen = new Map(), late = [];
   for (const one of document.querySelectorAll("body *")) {
@@ -31,10 +31,10 @@ KEEP_FIRST_OF_EACH_KIND = """([many, wholes, needed]) => {
   }
   late.reverse().forEach((one) => (one.matches(wholes) || one.children.length === 0) && one.remove());
 }"""
-WHOLES = "a, button, dt, label, summary, svg, th, .math"  # remain or go with all that they hold
-NEEDED = "dt, dd, label, summary, th"  # by others
+WHOLES = "a, button, dt, label, summary, svg, th, .math"  # kept or removed as a whole
+NEEDED = "dt, dd, label, summary, th"  # referenced by other elements
 
 
-def let_a_few_stand_for_the_rest(page, many=2):
-    """Leave only a few elements of each kind: axe looks at each for long, and most are like many others."""
+def keep_a_few_of_each_kind(page, many=2):
+    """Remove all but a few elements of each kind: axe is slow, and most elements resemble many others."""
     page.evaluate(KEEP_FIRST_OF_EACH_KIND, [many, WHOLES, NEEDED])

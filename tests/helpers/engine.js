@@ -1,4 +1,4 @@
-// What the engine's tests do in the page.
+// Helpers of the engine's tests in the page.
 
 globalThis.bytesOf = async (name) => (await fetch(name)).arrayBuffer();
 globalThis.textOf = async (name) => (await fetch(name)).text();
@@ -15,22 +15,22 @@ globalThis.loadModel = async (folder) => {
   return new Transformer(config, readSafetensors(await bytesOf(`${folder}/model.safetensors`)));
 };
 
-/** How far what `inspect` gives for each pair of sentences is from what Python gave. */
+/** Compute the largest differences between the results of `inspect` and those of Python. */
 globalThis.worstDifferences = async (model, pairs, heads, name) => {
   const expected = glassformer.readSafetensors(await bytesOf(name));
   const worst = { logits: 0, maps: 0 };
-  const compare = (kind, computed, wanted) => {
+  const compare = (kind, computed, expected) => {
     let place = 0;
     for (const row of computed) {
       for (const number of row) {
-        const difference = Math.abs(number - wanted[place++]);
+        const difference = Math.abs(number - expected[place++]);
         if (!(difference <= worst[kind])) worst[kind] = difference; // NaN, too
       }
     }
-    if (place !== wanted.length) throw new Error(`${place} numbers, not ${wanted.length}`);
+    if (place !== expected.length) throw new Error(`${place} numbers, not ${expected.length}`);
   };
   pairs.forEach(([source, target], number) => {
-    const { maps, logits } = glassformer.inspect(model, source, target, { switchedOff: heads });
+    const { maps, logits } = glassformer.inspect(model, source, target, { ablated: heads });
     compare("logits", logits, expected.get(`${number}.logits`).values);
     for (const name of model.attentionNames) {
       compare("maps", maps[name].flat(), expected.get(`${number}.${name}`).values);

@@ -1,4 +1,4 @@
-"""A page that holds nothing but the translator's engine, and what its tests compare it with."""
+"""A page that runs the translator's engine alone, and models and sentences to test it with."""
 
 import random
 from contextlib import contextmanager
@@ -22,14 +22,14 @@ POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 
 ENGINE = SCRIPTS / "engine"
 SCRIPTS = sorted(path.stem for path in ENGINE.glob("*.js"))
 PRETRAINED = locate_translator("en-fr")
-# What is left of float32 after a sentence of sums.
+# Rounding error of float32, accumulated over a sentence.
 NEAR = 3e-5
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 
 
 @contextmanager
 def serve(files):
-    """Serve files by name on this machine, to pages that let no other script run; yield the address."""
+    """Serve files by name under a strict content policy; yield the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -54,7 +54,7 @@ def serve(files):
 
 
 class Engine:
-    """A page that holds nothing but the scripts and the pretrained translator."""
+    """A page with the engine's scripts and the pretrained translator."""
 
     def __init__(self, page, files, address):
         self._page, self._files, self.complaints = page, files, []
@@ -67,11 +67,11 @@ class Engine:
         }""")
 
     def _complain(self, text):
-        if not text.startswith("Failed to load resource"):  # the tests ask for files that are not there
+        if not text.startswith("Failed to load resource"):  # some tests request missing files
             self.complaints.append(text)
 
     def give(self, name, content):
-        """Let the page fetch a file."""
+        """Serve a file to the page."""
         self._files[name] = content
         return name
 
@@ -80,7 +80,7 @@ class Engine:
 
 
 def sentences(count):
-    """Everyday sentences of many lengths, different ones, always the same."""
+    """Generate distinct everyday sentences of many lengths, the same on every call."""
     people = ["I", "You", "My brother", "The old woman", "Tom and Mary", "Our teacher", "She", "They"]
     deeds = [
         "saw the dog",
@@ -114,7 +114,7 @@ def stack(rows):
 
 
 def make_model(seed=0, **settings):
-    """A small model whose weights, biases and norms are all by chance."""
+    """Make a small model with random weights, biases and norms."""
     sizes = {
         "source_vocabulary_size": 37,
         "target_vocabulary_size": 37,
@@ -132,7 +132,7 @@ def make_model(seed=0, **settings):
 
 
 def give_model(engine, model, folder, **options):
-    """Let the page fetch a model; the one it gets is what Python reads back."""
+    """Serve a saved model to the page; return the script that loads it."""
     save_model(model, folder, **options)
     for path in folder.iterdir():
         engine.give(f"small/{path.name}", path.read_bytes())
@@ -140,15 +140,15 @@ def give_model(engine, model, folder, **options):
 
 
 def refusal(engine, function, argument=None):
-    """The words of the Error that a function of the page ends in."""
+    """Return the message of the Error that a function throws in the page."""
     return engine.run(
         f"""async (argument) => {{
           try {{
             await ({function})(argument);
           }} catch (error) {{
-            return error.constructor === Error ? error.message : `no plain Error, but ${{error.stack}}`;
+            return error.constructor === Error ? error.message : `not a plain Error, but ${{error.stack}}`;
           }}
-          return "nothing was refused";
+          return "no error was thrown";
         }}""",
         argument,
     )

@@ -1,4 +1,4 @@
-"""The searches of the beam figure are the package's, recorded ones and those that run in the page."""
+"""The beam figure finds the same hypotheses as the package, recorded or computed in the page."""
 
 import base64
 import math
@@ -13,7 +13,7 @@ from glassformer.decoding.generate import greedy_decode
 from glassformer.modules.storage import save_model
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.widgets import live_beam
-from glassformer.widgets.figures.beam import DIVISORS
+from glassformer.widgets.figures.beam import LENGTH_PENALTIES
 
 MARKS = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 SEARCHES = [(1, "none"), (2, "average"), (3, "none"), (4, "gnmt"), (4, "average")]
@@ -29,7 +29,7 @@ TREE = {  # probabilities: greedy decoding takes "Il" and writes 0.24, but "Oui"
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A small model by chance, which often writes the end, with its tokenizer, and both as texts."""
+    """A small random model that often ends early, its tokenizer, and the texts of both."""
     folder = tmp_path_factory.mktemp("small")
     tokenizer = Tokenizer.train(SENTENCES * 9, vocabulary_size=270)
     config = TransformerConfig(
@@ -56,7 +56,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def figure(page, monkeypatch):
-    """The figure as a notebook shows it."""
+    """The figure as in a notebook."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     tree = {words: {word: math.log(p) for word, p in after.items()} for words, after in TREE.items()}
     page.set_content(live_beam({SENTENCES[0]: tree})._repr_html_())
@@ -65,7 +65,7 @@ def figure(page, monkeypatch):
 
 @pytest.fixture
 def with_translator(page, figure, files):
-    """The figure where the small model can be fetched."""
+    """The figure in a page that can fetch the small model."""
     page.evaluate(
         """files => {
           const weights = Uint8Array.from(atob(files.weights), (byte) => byte.charCodeAt(0)).buffer;
@@ -76,7 +76,7 @@ def with_translator(page, figure, files):
     return figure
 
 
-def test_what_runs_in_the_page_finds_what_the_package_finds(page, with_translator, files):
+def test_the_search_in_the_page_finds_the_same_hypotheses_as_the_package(page, with_translator, files):
     model, tokenizer, _ = files
     seen = set()
     for sentence in SENTENCES:
@@ -87,15 +87,20 @@ def test_what_runs_in_the_page_finds_what_the_package_finds(page, with_translato
               const hasEnded = (tokens) => tokens.at(-1) === glassformer.END_ID;
               const continuations = await glassformer.searchModel(model, ids, { maxLength: 6 });
               return searches.map(([beamSize, penalty]) => {
-                const { found } = glassformer.beamNumbers({ continuations, beamSize });
-                return glassformer.rankHypotheses(found, penalty, hasEnded);
+                const { hypotheses } = glassformer.traceSearch({ continuations, beamSize });
+                return glassformer.rankHypotheses(hypotheses, penalty, hasEnded);
               });
             }""",
             [ids, SEARCHES],
         )
         source_ids = torch.tensor([ids])
         for ours, (size, penalty) in zip(found, SEARCHES, strict=True):
-            options = {"max_length": 6, "beam_size": size, "n_best": size, "length_penalty": penalty}
+            options = {
+                "max_length": 6,
+                "beam_size": size,
+                "n_best": size,
+                "length_penalty": penalty,
+            }
             (theirs,) = beam_search(model, source_ids, **MARKS, **options)
             assert [one["tokens"] for one in ours] == [list(one.ids) for one in theirs]
             for mine, one in zip(ours, theirs, strict=True):
@@ -106,18 +111,21 @@ def test_what_runs_in_the_page_finds_what_the_package_finds(page, with_translato
     assert seen == {True, False}
 
 
-def test_the_length_penalty_decides_what_is_best(figure):
+def test_the_length_penalty_changes_the_best_hypothesis(figure):
     first = figure.locator(".ranking .first")
     assert first.inner_text().split() == ["1", "Oui", "−1.31", "2", "1.00", "−1.309"]
-    assert "greedy decoding’s translation is number 2" in figure.locator(".summary").inner_text()
+    assert "the greedy translation has rank 2" in figure.locator(".summary").inner_text()
     figure.get_by_label("length penalty").select_option("gnmt")
-    score = math.log(0.24) / DIVISORS["gnmt"](4)
-    divisor = DIVISORS["gnmt"](4)
+    score = math.log(0.24) / LENGTH_PENALTIES["gnmt"](4)
+    divisor = LENGTH_PENALTIES["gnmt"](4)
     assert first.inner_text().split() == [
         *("1", "Il", "fait", "froid"),
         *("−1.43", "4", f"{divisor:.2f}", f"{score:.3f}".replace("-", "−")),
     ]
-    assert "With the penalty “gnmt”, “Il fait froid” is the best" in figure.locator(".summary").inner_text()
+    assert (
+        "With length penalty “gnmt”, the best of 4 beams is “Il fait froid”"
+        in figure.locator(".summary").inner_text()
+    )
 
 
 def test_the_search_grows_and_shrinks_by_keyboard(page, figure):
@@ -128,38 +136,38 @@ def test_the_search_grows_and_shrinks_by_keyboard(page, figure):
     assert figure.get_by_role("button", name="step 2, ").count() == 1 + 4  # greedy decoding, continuations
     assert figure.get_by_role("button", name="step 3, ").count() == 0
     figure.get_by_role("status").filter(
-        has_text="Step 2: 1 of 4 beams followed, 3 complete; “Il fait” leads"
+        has_text="Step 2: 1 of 4 beams kept, 3 complete; “Il fait” leads"
     ).wait_for()
     beams.focus()
     page.keyboard.press("Home")
-    sentence = "Step 2: 1 of 1 beam followed; “Il fait” leads with −1.20; greedy decoding’s path is number 1."
+    sentence = "Step 2: 1 of 1 beam kept; “Il fait” leads with −1.20; the greedy path has rank 1."
     assert sentence in figure.locator(".summary").inner_text()
-    fates = [node.get_attribute("aria-label") for node in figure.locator(".node:visible").all()]
-    assert sum(fate.endswith("dropped") for fate in fates) == 2 + 1
+    statuses = [node.get_attribute("aria-label") for node in figure.locator(".node:visible").all()]
+    assert sum(status.endswith("pruned") for status in statuses) == 2 + 1
 
 
-def test_arrow_keys_lead_from_node_to_node_and_tell_what_may_come_next(page, figure):
-    figure.get_by_role("button", name="Il −0.69, step 1, number 1, followed").click()
-    following = [row.split() for row in figure.locator(".next tbody tr").all_inner_texts()]
-    assert following == [["▁fait", "0.600", "−1.20"], ["▁a", "0.400", "−1.61"]]
+def test_arrow_keys_move_between_nodes_and_show_the_next_tokens(page, figure):
+    figure.get_by_role("button", name="Il −0.69, step 1, rank 1, kept").click()
+    next_tokens = [row.split() for row in figure.locator(".next tbody tr").all_inner_texts()]
+    assert next_tokens == [["▁fait", "0.600", "−1.20"], ["▁a", "0.400", "−1.61"]]
     assert figure.locator(".node[aria-pressed=true] [lang]").inner_text() == "▁Il"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     pressed = figure.locator(".node[aria-pressed=true]")
-    assert pressed.get_attribute("aria-label") == "■ end −1.31, step 2, number 2, complete"
+    assert pressed.get_attribute("aria-label") == "■ end −1.31, step 2, rank 2, complete"
     assert pressed.evaluate("node => node === document.activeElement")
     assert pressed.inner_text().split("\n") == ["■ end", "−1.31"]
     assert figure.locator(".path").inner_text().split("\n")[-1] == "−1.204 − 0.105 = −1.309"
-    assert figure.locator(".next").inner_text() == "Complete: set aside, and ranked below."
+    assert figure.locator(".next").inner_text() == "Complete: ranked in the table below."
 
 
-def test_the_prediction_counts_where_beams_find_something_likelier(figure):
+def test_the_prediction_counts_the_sentences_that_beams_improve(figure):
     figure.get_by_role("button", name="None").click()
     verdict = figure.locator(".verdict").inner_text()
     assert verdict == "No: One. The log-probability rises for “It's cold.” from −1.43 to −1.31."
 
 
-def test_a_sentence_of_the_readers_own_is_searched(page, with_translator, files):
+def test_the_reader_can_search_a_sentence_of_their_own(page, with_translator, files):
     model, tokenizer, _ = files
     figure = with_translator
     field, message = figure.get_by_label("or your own"), figure.locator(".message")
@@ -174,13 +182,13 @@ def test_a_sentence_of_the_readers_own_is_searched(page, with_translator, files)
         pytest.approx(one.log_probability, abs=0.006) for one in theirs
     ]
     assert figure.get_by_label("sentence").input_value() == SENTENCES[1]
-    for text, answer in ((" ", "the field is empty"), ("a " * 60, "and 48 can be shown")):
+    for text, answer in ((" ", "the field is empty"), ("a " * 60, "the maximum is 48")):
         field.fill(text)
         page.keyboard.press("Enter")
         message.filter(has_text=answer).wait_for()
 
 
-def test_what_is_cut_off_is_not_ranked(page, with_translator, files):
+def test_a_truncated_hypothesis_is_not_ranked(page, with_translator, files):
     model, tokenizer, _ = files
     figure, limit = with_translator, 4
     page.evaluate(
@@ -197,19 +205,19 @@ def test_what_is_cut_off_is_not_ranked(page, with_translator, files):
     assert 0 < num_ended < 4
     figure.get_by_label("or your own").fill(SENTENCES[1])
     figure.get_by_role("button", name="Load the translator (7.5 MB)").click()
-    limited = f"{4 - num_ended} of them were cut off at {limit} tokens, the most that this search writes"
+    limited = f"{4 - num_ended} of them were truncated at {limit} tokens, the maximum length"
     figure.locator(".summary", has_text=limited).wait_for()
-    assert figure.locator(".ranking .place").all_inner_texts() == [
+    assert figure.locator(".ranking .rank").all_inner_texts() == [
         *map(str, range(1, num_ended + 1)),
         *[""] * (4 - num_ended),
     ]
-    assert figure.locator(".ranking .cut .why").all_inner_texts() == [f"cut off at {limit} tokens"] * (
-        4 - num_ended
-    )
-    assert figure.locator(".node.cut").count() == 4 - num_ended
+    assert figure.locator(".ranking .truncated .why").all_inner_texts() == [
+        f"truncated at {limit} tokens"
+    ] * (4 - num_ended)
+    assert figure.locator(".node.truncated").count() == 4 - num_ended
 
 
-def test_three_sentences_of_the_readers_own_stay_in_the_list(figure, with_translator):
+def test_the_list_keeps_three_sentences_of_the_readers(figure, with_translator):
     field, chosen = figure.get_by_label("or your own"), figure.get_by_label("sentence")
     for text in ("I.", "t.", "s.", "d."):
         field.fill(text)
@@ -218,6 +226,6 @@ def test_three_sentences_of_the_readers_own_stay_in_the_list(figure, with_transl
     assert chosen.locator("option").all_inner_texts() == [SENTENCES[0], "t.", "s.", "d."]
 
 
-def test_a_notebook_says_in_words_that_the_translator_is_not_there(figure):
+def test_a_notebook_reports_that_the_translator_is_unavailable(figure):
     figure.get_by_role("button", name="Load the translator").click()
-    figure.locator(".message", has_text="comes with the book's website").wait_for()
+    figure.locator(".message", has_text="only available on the book's website").wait_for()

@@ -22,7 +22,7 @@ def numbers(page, figure_script):
     figure_script("formula")
     projections = dict(zip(("query", "key", "value"), PROJECTIONS.tolist(), strict=True))
     return lambda words, mask: page.evaluate(
-        "state => glassformer.formulaNumbers(state)",
+        "state => glassformer.computeSteps(state)",
         {"words": words, "mask": mask.tolist(), "projections": projections},
     )
 

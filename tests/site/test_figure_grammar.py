@@ -104,7 +104,7 @@ def test_words_maps_and_probabilities_are_those_of_the_package(page, figure, mod
           const data = JSON.parse(document.querySelector("glass-figure script").textContent);
           const model = glassformer.unpackModel(data.config, data.weights);
           return sentences.map((words) => {
-            const found = glassformer.grammarNumbers(model, data.english, data.french, words);
+            const found = glassformer.translateAndInspect(model, data.english, data.french, words);
             for (const heads of Object.values(found.maps))
               heads.forEach((map, head) => (heads[head] = map.map((row) => [...row])));
             return found;

@@ -17,7 +17,7 @@ ROLES = ("query", "key", "value", "output")
 @pytest.fixture
 def numbers(page, figure_script):
     figure_script("heads")
-    return lambda **state: page.evaluate("state => glassformer.headsNumbers(state)", state)
+    return lambda **state: page.evaluate("state => glassformer.computeHeads(state)", state)
 
 
 @pytest.fixture

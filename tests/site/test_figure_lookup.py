@@ -25,7 +25,7 @@ def test_scores_weights_and_what_is_handed_over_are_those_of_the_package(page, f
     state = {"query": query, "key": KEY.tolist(), "value": VALUE.tolist()}
     scores = KEY @ np.array(query)
     for hard, weights in ((False, softmax(scores)), (True, np.eye(3)[scores.argmax()])):
-        found = page.evaluate("state => glassformer.lookupNumbers(state)", state | {"hard": hard})
+        found = page.evaluate("state => glassformer.computeLookup(state)", state | {"hard": hard})
         np.testing.assert_allclose(found["scores"], scores, atol=1e-12)
         np.testing.assert_allclose(found["weights"], weights, rtol=1e-9)
         assert found["attended"] == pytest.approx(weights @ VALUE)

@@ -63,7 +63,7 @@ def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, ki
         shown, scores = by_package(live, kind, projected)
         for state in STATES:
             asked = data | state | {"kind": kind, "projected": projected}
-            found = page.evaluate("state => glassformer.positionsNumbers(state)", asked)
+            found = page.evaluate("state => glassformer.computePositions(state)", asked)
             each = scores[state["head"] - 1] if kind == "linear bias" else scores
             np.testing.assert_allclose(found["scores"], each[state["position"]], atol=1e-9)
             alike = [np.diagonal(each, distance) for distance in range(-data["reach"], data["reach"] + 1)]
@@ -77,7 +77,7 @@ def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, ki
 def test_a_shift_turns_the_hand_by_the_angle_that_is_said(page, figure_script, live):
     figure_script("positions")
     asked = json.loads(live.json) | STATES[1] | {"kind": "sinusoidal", "projected": False}
-    found = page.evaluate("state => glassformer.positionsNumbers(state)", asked)
+    found = page.evaluate("state => glassformer.computePositions(state)", asked)
     (sine, cosine), angle = found["query"][11], found["angle"]
     turned = [np.cos(angle) * sine + np.sin(angle) * cosine, np.cos(angle) * cosine - np.sin(angle) * sine]
     np.testing.assert_allclose(turned, found["key"][18], atol=1e-9)

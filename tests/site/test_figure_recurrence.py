@@ -40,7 +40,7 @@ def test_what_is_left_of_a_signal_is_what_the_packages_network_leaves(page, figu
     figure_script("recurrence")
     for radius, (source, target) in itertools.product(RADII, [(0, 6), (1, 4), (3, 3), (5, 2)]):
         state = {"count": len(WORDS), "source": source, "target": target, "radius": radius, "step": 3}
-        found = page.evaluate("state => glassformer.recurrenceNumbers(state)", state)
+        found = page.evaluate("state => glassformer.computeSignals(state)", state)
         left = left_at_each_word(radius, source)
         np.testing.assert_allclose([word["left"] for word in found["recurrence"]], left, atol=1e-6)
         path = found["paths"]["recurrence"]
@@ -53,7 +53,7 @@ def test_in_each_step_one_word_is_worked_on_in_recurrence_and_all_at_once_in_att
     figure_script("recurrence")
     for step in range(1, 8):
         state = {"count": 7, "source": 1, "target": 4, "radius": 0.9, "step": step}
-        found = page.evaluate("state => glassformer.recurrenceNumbers(state)", state)
+        found = page.evaluate("state => glassformer.computeSignals(state)", state)
         works = {layer: [word["work"] for word in found[layer]] for layer in ("recurrence", "attention")}
         assert works["recurrence"] == ["done"] * (step - 1) + ["now"] + ["waits"] * (7 - step)
         assert works["attention"] == ["now" if step == 1 else "done"] * 7
@@ -65,7 +65,7 @@ def test_both_times_are_the_measured_ones_and_a_crossing_lies_between_two_length
     for (setting, place), crossing in crossings.items():
         times = {"lstm": LSTM[setting].tolist(), "attention": ATTENTION[setting].tolist()}
         state = {"lengths": LENGTHS, **times, "place": place}
-        found = page.evaluate("state => glassformer.clockNumbers(state)", state)
+        found = page.evaluate("state => glassformer.compareTimes(state)", state)
         assert [found["lstm"], found["attention"]] == [LSTM[setting, place], ATTENTION[setting, place]]
         assert found["crossing"] == crossing
         assert found["faster"] == ("attention" if crossing is None else "the LSTM")

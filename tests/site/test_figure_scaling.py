@@ -22,7 +22,7 @@ def numbers(page, figure_script):
     page.evaluate("globalThis.drawn = []")
     state = {"seed": SEED, "num_queries": QUERIES, "num_keys": KEYS, "num_heads": HEADS}
     plain = """state => {
-        const numbers = glassformer.scalingNumbers(state, drawn);
+        const numbers = glassformer.computeScaling(state, drawn);
         for (const each of Object.values(numbers)) each.scores = [...each.scores];
         return numbers;
     }"""

@@ -17,7 +17,7 @@ LARGEST = {name: float(np.finfo(name).max) for name in ("float16", "float32", "f
 @pytest.fixture
 def numbers(page, figure_script):
     figure_script("softmax")
-    return lambda **state: page.evaluate("state => glassformer.softmaxNumbers(state)", state)
+    return lambda **state: page.evaluate("state => glassformer.computeSoftmax(state)", state)
 
 
 def test_weights_slopes_and_entropy_are_those_of_the_package(numbers):

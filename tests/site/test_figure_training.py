@@ -49,7 +49,7 @@ def test_maps_and_their_largest_weights_are_those_of_the_package(page, figure_sc
     for checkpoint in range(3):
         per_mille = (1000 * MAPS[checkpoint]).round()
         state = SIZES | {"maps": " ".join(map(str, per_mille.astype(int).flat))}
-        found = page.evaluate("state => glassformer.trainingNumbers(state)", state)
+        found = page.evaluate("state => glassformer.unpackMaps(state)", state)
         for name, wanted in (
             ("map", per_mille / 1000),
             ("most", per_mille.max(axis=-1) / 1000),

@@ -26,7 +26,7 @@ SUBLAYERS = {  # the part of a layer, and its last map
 def numbers(page, figure_script):
     figure_script("transformer")
     return lambda config, source, target: page.evaluate(
-        "state => glassformer.transformerNumbers(state)",
+        "state => glassformer.countTransformer(state)",
         {"model": asdict(config), "source": source, "target": target},
     )
 
@@ -159,7 +159,7 @@ def lit(figure):
 def test_words_are_cut_as_the_package_cuts_them(page, figure_script):
     figure_script("transformer")
     for sentence in ("l'animal n'a pas", "parce qu'il  didn't", " ", "<b>l'</b>", "été l'été"):
-        found = page.evaluate("sentence => glassformer.transformerWords(sentence)", sentence)
+        found = page.evaluate("sentence => glassformer.splitWords(sentence)", sentence)
         assert tuple(found) == split_words(sentence)
 
 

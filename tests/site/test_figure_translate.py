@@ -1,4 +1,4 @@
-"""The translator's page says what the package says, with any heads off, and answers any input in words."""
+"""The translator's page translates like the package, with any heads ablated, and reports invalid input."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def first_loaded(browser, served):
     with browser.new_context(reduced_motion="reduce").new_page() as page:
         page.goto(f"{served}/translator.html")
         page.get_by_role("button", name="Translate", exact=True).click()
-        assert page.locator(".message").inner_text() == "First load the translator."
+        assert page.locator(".message").inner_text() == "Load the translator first."
         page.get_by_role("button", name="Load the translator").click()
         answer(page)
         yield page
@@ -31,17 +31,17 @@ def first_loaded(browser, served):
 
 @pytest.fixture
 def loaded(first_loaded):
-    """The loaded page as it was at first."""
+    """The loaded page in its initial state."""
     ask(first_loaded, "No.")
-    first_loaded.get_by_label("choose words by").select_option("beam of 4")
-    first_loaded.get_by_label("look at").select_option("cross-attention")
+    first_loaded.get_by_label("decode by").select_option("beam search")
+    first_loaded.get_by_label("attention", exact=True).select_option("cross-attention")
     first_loaded.get_by_role("button", name="All heads on").click()
     answer(first_loaded)
     return first_loaded
 
 
 def answer(page):
-    """Wait until nothing is being translated, and give the French."""
+    """Wait until the translation is complete and return it."""
     page.wait_for_function("""() => {
       const message = document.querySelector(".message").textContent;
       return message === "" && document.querySelector(".french");
@@ -54,17 +54,17 @@ def ask(page, sentence):
     page.get_by_label("An English sentence").press("Enter")
 
 
-def test_it_translates_as_python_does(loaded, translator):
+def test_it_translates_like_python(loaded, translator):
     ask(loaded, "I am tired.")
     found = translator.translate_n_best(["I am tired."], n_best=4)[0]
     assert answer(loaded) == found[0].text
     assert loaded.locator(".others li button").all_text_contents() == [one.text for one in found]
-    loaded.get_by_label("choose words by").select_option("likeliest token")
+    loaded.get_by_label("decode by").select_option("greedy decoding")
     ask(loaded, ANIMAL)
     assert answer(loaded) == translator.translate([ANIMAL], beam_size=1)[0]
 
 
-def test_heads_that_are_off_change_what_python_says_they_change(loaded, translator):
+def test_ablating_heads_has_the_same_effect_as_in_python(loaded, translator):
     figure = loaded.locator("glass-figure")
     figure.get_by_role("button", name=ANIMAL).click()
     whole = answer(loaded)
@@ -89,7 +89,7 @@ def test_heads_that_are_off_change_what_python_says_they_change(loaded, translat
     assert answer(loaded) == whole
 
 
-def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
+def test_arrow_keys_pick_a_token_and_show_its_weights(loaded):
     figure = loaded.locator("glass-figure")
     figure.get_by_role("button", name="I would like").click()
     answer(loaded)
@@ -106,16 +106,16 @@ def test_a_token_is_picked_by_arrow_keys_and_its_weights_are_shown(loaded):
     }""")
     weights = figure.get_by_role("group", name="English tokens").locator(".weight").all_text_contents()
     assert weights == [f"{weight:.2f}" for weight in map_]
-    figure.get_by_role("status").filter(has_text="When it wrote “voudrais”, head 0 of layer 3").wait_for()
+    figure.get_by_role("status").filter(has_text="Writing “voudrais”, head 0 of layer 3").wait_for()
     assert figure.locator(".next tbody tr").count() == 5
     assert figure.locator(".next .written th").inner_text() == "▁voudrais"
     for kind in ("encoder", "decoder"):
-        figure.get_by_label("look at").select_option(kind)
+        figure.get_by_label("attention", exact=True).select_option(kind)
         figure.get_by_role("button", name="layer 2, head 3", exact=True).click()
-        assert "head 3 of layer 2 looked most at" in figure.locator(".summary").inner_text()
+        assert "head 3 of layer 2 attends most to" in figure.locator(".summary").inner_text()
 
 
-def test_the_rivals_of_a_translation_can_be_looked_into(loaded, translator):
+def test_each_of_the_n_best_hypotheses_can_be_inspected(loaded, translator):
     ask(loaded, ANIMAL)
     best = answer(loaded)
     second = translator.translate_n_best([ANIMAL], n_best=2)[0][1]
@@ -132,20 +132,20 @@ def test_the_rivals_of_a_translation_can_be_looked_into(loaded, translator):
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
-        ("", "There is nothing to translate"),
-        (" \u00a0\t ", "There is nothing to translate"),
-        ("dog " * 300, "it has 301 tokens, and 128 can be shown"),
+        ("", "Please type a sentence first"),
+        (" \u00a0\t ", "Please type a sentence first"),
+        ("dog " * 300, "it has 301 tokens; the maximum is 128"),
         ("dog " * 2500, "too long: its 2500 words"),
     ],
     ids=["empty", "blank", "long", "10,000 characters"],
 )
-def test_what_cannot_be_translated_is_answered_in_words(loaded, sentence, words):
+def test_invalid_sentences_are_reported(loaded, sentence, words):
     ask(loaded, sentence)
     loaded.locator(".message").filter(has_text=words).wait_for()
-    assert not loaded.locator(".desk").is_visible()
+    assert not loaded.locator(".panel").is_visible()
     ask(loaded, "No.")
     assert answer(loaded) == "Non."
-    assert loaded.locator(".desk").is_visible()
+    assert loaded.locator(".panel").is_visible()
 
 
 def test_markup_and_control_characters_are_text(loaded, translator):
@@ -161,14 +161,14 @@ def test_markup_and_control_characters_are_text(loaded, translator):
     assert errors == []
 
 
-def test_by_chance_without_heat_is_the_likeliest(loaded, translator):
+def test_sampling_at_temperature_zero_is_greedy_decoding(loaded, translator):
     ask(loaded, "Where is the train station?")
-    loaded.get_by_label("choose words by").select_option("by chance")
+    loaded.get_by_label("decode by").select_option("sampling")
     loaded.get_by_label("temperature").press("Home")
     assert answer(loaded) == translator.translate(["Where is the train station?"], beam_size=1)[0]
 
 
-def test_from_the_file_system_it_is_loaded_all_the_same_and_own_files_can_be_opened(page):
+def test_it_loads_from_the_file_system_and_opens_the_readers_own_files(page):
     page.goto((SITE / "translator.html").as_uri())
     page.get_by_role("button", name="Load the translator").click()
     assert answer(page) == "Je voudrais une tasse de thé, s'il vous plaît."
@@ -195,25 +195,28 @@ DROP = """async (damage) => {
 }"""
 
 
-def test_files_can_be_dropped_and_damaged_ones_leave_the_translator_as_it_was(loaded):
+def test_files_can_be_dropped_and_damaged_ones_leave_the_translator_unchanged(loaded):
     message = loaded.locator(".message")
     for damage, words in {
-        "tokenizer.json": "Open three files at once: model.json, model.safetensors, tokenizer.json. Missing",
-        "weights": "It could not be loaded. The file of weights must be safetensors",
+        "tokenizer.json": "Open three files together: model.json, model.safetensors, tokenizer.json. Missing",
+        "weights": "The translator could not be loaded. The weights file must be a valid safetensors file",
     }.items():
-        assert loaded.evaluate(DROP, damage) == [False, False]  # the browser is kept from opening them
+        assert loaded.evaluate(DROP, damage) == [
+            False,
+            False,
+        ]  # the browser does not open them
         message.filter(has_text=words).wait_for()
         ask(loaded, "No.")
         assert answer(loaded) == "Non."
     ask(loaded, "")
     assert loaded.evaluate(DROP, "") == [False, False]
-    message.filter(has_text="There is nothing to translate: the field is empty.").wait_for()
+    message.filter(has_text="Please type a sentence first: the field is empty.").wait_for()
     ask(loaded, "I am tired.")
     assert answer(loaded) == "Je suis fatigué."
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_loaded_figure_is_open_to_all(loaded, scheme):
+def test_the_loaded_figure_is_accessible(loaded, scheme):
     loaded.emulate_media(color_scheme=scheme)
     loaded.locator(f"html[data-theme={scheme}]").wait_for(timeout=5000)
     loaded.get_by_label("layer 1, head 1 on").uncheck()
@@ -221,7 +224,7 @@ def test_the_loaded_figure_is_open_to_all(loaded, scheme):
     assert violations(loaded, "glass-figure") == []
 
 
-def test_nothing_of_the_loaded_figure_sticks_out_on_a_small_telephone(loaded):
+def test_nothing_overflows_the_loaded_figure_on_a_small_phone(loaded):
     loaded.set_viewport_size({"width": 360, "height": 740})
     ask(loaded, f"{ANIMAL} {'Donaudampfschiff' * 3}")
     answer(loaded)

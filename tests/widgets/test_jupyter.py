@@ -17,13 +17,13 @@ def a_figure():
 def test_a_widget_holds_the_figure_and_all_that_draws_it():
     widget = FigureWidget(a_figure())
     assert widget.html == a_figure().to_html()
-    assert all(part in widget._esm for part in ("customElements.define", "softmaxNumbers", "export default"))
+    assert all(part in widget._esm for part in ("customElements.define", "computeSoftmax", "export default"))
     assert "glass-figure" in widget._css
 
 
 def test_each_figure_brings_its_own_scripts_and_stands_beside_others():
     one, other = FigureWidget(a_figure()), FigureWidget(live_hero())
-    assert "softmaxNumbers" not in other._esm
+    assert "computeSoftmax" not in other._esm
     assert ipywidgets.VBox([one, other]).children == (one, other)
 
 

@@ -59,7 +59,7 @@ def test_scripts_come_along_unless_the_page_brings_them(monkeypatch):
     monkeypatch.delenv("GLASSFORMER_SCRIPTS")
     whole = a_figure()._repr_html_()
     assert whole.startswith(bare)
-    assert all(part in whole for part in ("<style>", "customElements.define", "softmaxNumbers"))
+    assert all(part in whole for part in ("<style>", "customElements.define", "computeSoftmax"))
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])

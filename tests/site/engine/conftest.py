@@ -1,4 +1,4 @@
-"""The engine in a page of its own, and the pretrained translator beside it."""
+"""The engine in a page of its own, with the pretrained translator."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def translator():
 
 @pytest.fixture(scope="session")
 def pairs(translator):
-    """The ids of sentences, and of their translations as Python writes them."""
+    """The ids of sentences and of their greedy translations in Python."""
     sources = [[*ids, END_ID] for ids in translator.tokenizer.encode(sentences(200))]
     written = greedy_decode(translator.model, stack(sources), **MARKS)
     return [

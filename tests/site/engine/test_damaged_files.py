@@ -1,4 +1,4 @@
-"""Files that are damaged, or something else, are refused in words."""
+"""Invalid model files are rejected with a clear message."""
 
 import json
 import struct
@@ -21,15 +21,15 @@ WHOLE = weights_file({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]
 BAD_WEIGHTS = {
     "nothing": (b"", "only 0 bytes"),
     "a page of HTML": (b"<!doctype html><title>404</title>", "its header should have"),
-    "no JSON": (weights_file(b"{oops"), "its header is no JSON"),
+    "no JSON": (weights_file(b"{oops"), "its header is not JSON"),
     "no names": (weights_file([1]), "its header"),
-    "truncated": (WHOLE[:-1], "the file has 7 for them"),
-    "too long": (WHOLE + b"x", "the file has 9 for them"),
+    "truncated": (WHOLE[:-1], "7 follow the header"),
+    "too long": (WHOLE + b"x", "9 follow the header"),
     "integers": (
         weights_file({"a": {"dtype": "I32", "shape": [1], "data_offsets": [0, 4]}}, bytes(4)),
-        "type I32",
+        "dtype I32",
     ),
-    "no shape": (weights_file({"a": {"dtype": "F32", "data_offsets": [0, 4]}}, bytes(4)), "no shape"),
+    "no shape": (weights_file({"a": {"dtype": "F32", "data_offsets": [0, 4]}}, bytes(4)), "lacks the shape"),
     "a wrong size": (
         weights_file({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}, bytes(4)),
         "8 bytes",
@@ -43,7 +43,7 @@ BAD_WEIGHTS = {
 
 
 def load_with(engine, part, content):
-    """The words in which a translator is refused of which one part is another."""
+    """Load a translator with one part replaced; return the error message."""
     engine.give("other", content if isinstance(content, bytes) else content.encode())
     read = "bytesOf" if part == "weights" else "textOf"
     return refusal(
@@ -53,15 +53,15 @@ def load_with(engine, part, content):
 
 
 @pytest.mark.parametrize("name", BAD_WEIGHTS)
-def test_weights_that_are_damaged_or_foreign_are_refused_in_words(engine, name):
+def test_an_invalid_weights_file_is_reported(engine, name):
     content, words = BAD_WEIGHTS[name]
     found = load_with(engine, "weights", content)
-    assert found.startswith("The file of weights")
+    assert found.startswith("The weights file")
     assert words in found
 
 
 @pytest.mark.parametrize("damage", ["NaN", "shape", "left over"])
-def test_weights_that_do_not_fit_the_model_are_refused_in_words(engine, tmp_path, damage):
+def test_weights_that_do_not_fit_the_model_are_reported(engine, tmp_path, damage):
     model = make_model()
     script = give_model(engine, model, tmp_path)
     tensors = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
@@ -70,8 +70,8 @@ def test_weights_that_do_not_fit_the_model_are_refused_in_words(engine, tmp_path
     else:
         tensors["encoder.final_norm.bias" if damage == "shape" else "memory"] = torch.zeros(5)
     engine.give("small/model.safetensors", save(tensors))
-    words = {"NaN": "NaN or infinity in encoder.final_norm.bias", "shape": "(5) in place of (24)"}
-    assert words.get(damage, "no place") in refusal(engine, f"async () => {script}")
+    words = {"NaN": "NaN or infinity in encoder.final_norm.bias", "shape": "(5) instead of (24)"}
+    assert words.get(damage, "which the model does not have") in refusal(engine, f"async () => {script}")
 
 
 DESCRIPTION = json.loads((PRETRAINED / "model.json").read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ BAD_MODELS = {
 
 
 @pytest.mark.parametrize("architecture", BAD_MODELS)
-def test_another_architecture_is_refused_in_words(engine, architecture):
+def test_another_architecture_is_reported(engine, architecture):
     description = json.dumps(DESCRIPTION | {"architecture": architecture})
     assert BAD_MODELS[architecture] in load_with(engine, "model", description)
 
@@ -92,28 +92,37 @@ def test_another_architecture_is_refused_in_words(engine, architecture):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"positions": "spiral"}, "positions that is not known here: spiral"),
-        ({"norm": None}, "norm that is not known here"),
+        (
+            {"positions": "spiral"},
+            "positions: it must be one of sinusoidal, learned, rotary, alibi, none, got spiral",
+        ),
+        ({"norm": None}, "unknown value of norm"),
         ({"d_model": "192"}, "d_model"),
-        ({"num_heads": 7}, "no multiple of num_heads (7)"),
+        ({"num_heads": 7}, "not a multiple of num_heads (7)"),
         ({"pad_id": 6000}, "pad_id"),
-        ({"gated": True}, "not known here: gated"),
-        ({"d_ff": 256}, "in place of (256, 192)"),
+        ({"gated": True}, "unknown settings: gated"),
+        ({"d_ff": 256}, "instead of (256, 192)"),
         ({"num_decoder_layers": 4}, "lacks decoder.layers.3"),
-        ({"num_decoder_layers": 2}, "has no place"),
-        ({"source_vocabulary_size": 6001}, "ties all embeddings of two vocabularies"),
+        ({"num_decoder_layers": 2}, "which the model does not have"),
+        ({"source_vocabulary_size": 6001}, "its vocabularies differ in size"),
     ],
     ids=str,
 )
-def test_a_setting_that_does_not_fit_is_named(engine, settings, words):
+def test_an_invalid_setting_is_named(engine, settings, words):
     description = DESCRIPTION | {"config": DESCRIPTION["config"] | settings}
     assert words in load_with(engine, "model", json.dumps(description))
+
+
+def test_the_old_name_of_alibi_is_still_read(engine):
+    config = DESCRIPTION["config"] | {"positions": "linear_bias"}
+    text = json.dumps(DESCRIPTION | {"config": config})
+    assert engine.run("text => glassformer.readConfiguration(text).positions", text) == "alibi"
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "{}", '{"architecture": "transformer"}', "<!doctype html>"]
 )
-def test_a_description_that_is_none_is_refused_in_words(engine, text):
+def test_an_invalid_description_is_reported(engine, text):
     assert load_with(engine, "model", text).startswith("model.json ")
 
 
@@ -135,12 +144,12 @@ TOKENIZER = (PRETRAINED / "tokenizer.json").read_text(encoding="utf-8")
     ],
     ids=range(9),
 )
-def test_a_tokenizer_that_is_damaged_or_foreign_is_refused_in_words(engine, text):
+def test_an_invalid_tokenizer_is_reported(engine, text):
     assert text != TOKENIZER
     assert load_with(engine, "tokenizer", text).startswith("tokenizer.json must ")
 
 
-def test_a_tokenizer_of_another_model_is_refused_in_words(engine, tmp_path):
+def test_a_tokenizer_of_another_vocabulary_size_is_reported(engine, tmp_path):
     Tokenizer.train(["a"], vocabulary_size=259).save(tmp_path / "tokenizer.json")
     text = (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
-    assert "must share their vocabulary" in load_with(engine, "tokenizer", text)
+    assert "must have the same vocabulary size" in load_with(engine, "tokenizer", text)

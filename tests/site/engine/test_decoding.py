@@ -1,4 +1,4 @@
-"""The searches in JavaScript write what those of Python write."""
+"""Decoding in JavaScript gives the same results as in Python."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,9 @@ from glassformer.data.vocabulary import PAD_ID, START_ID
 from glassformer.decoding.beam import beam_search
 
 
-def test_greedy_decoding_writes_what_python_writes(engine, pairs):
+def test_greedy_decoding_gives_the_same_tokens_as_python(engine, pairs):
     function = """rows =>
-      rows.map((ids) => glassformer.finish(glassformer.greedy(translator.model, ids)).ids)"""
+      rows.map((ids) => glassformer.runToEnd(glassformer.greedy(translator.model, ids)).ids)"""
     found = engine.run(function, [source for source, _ in pairs])
     assert found == [target for _, target in pairs]
 
@@ -33,10 +33,10 @@ IN_JAVASCRIPT = {
 
 
 def search(engine, rows, script="translator.model", **options):
-    """What beam search finds in the browser."""
+    """Run beam search in the browser."""
     function = f"""async ([rows, options]) => {{
       const model = {script};
-      return rows.map((ids) => glassformer.finish(glassformer.beamSearch(model, ids, options)));
+      return rows.map((ids) => glassformer.runToEnd(glassformer.beamSearch(model, ids, options)));
     }}"""
     return engine.run(
         function, [rows, {IN_JAVASCRIPT.get(name, name): value for name, value in options.items()}]
@@ -53,13 +53,13 @@ def assert_same_hypotheses(found, wanted):
 
 
 @pytest.mark.parametrize("options", SEARCHES, ids=str)
-def test_beam_search_finds_what_python_finds(engine, translator, pairs, options):
+def test_beam_search_finds_the_same_hypotheses_as_python(engine, translator, pairs, options):
     rows = [source for source, _ in pairs[: 200 if options == {"n_best": 4} else 10]]
     wanted = beam_search(translator.model, stack(rows), **MARKS, **options)
     assert_same_hypotheses(search(engine, rows, **options), wanted)
 
 
-def test_beam_search_is_the_same_in_a_model_that_never_ends(engine, tmp_path):
+def test_truncated_hypotheses_are_the_same_as_in_python(engine, tmp_path):
     model = make_model(positions="linear_bias")
     rows = [[3, 4, 5, 2], [8, 2], [30, 20, 10, 9, 2]]
     wanted = beam_search(model, stack(rows), **MARKS, beam_size=5, n_best=5)
@@ -68,35 +68,35 @@ def test_beam_search_is_the_same_in_a_model_that_never_ends(engine, tmp_path):
     )
 
 
-def test_each_step_of_a_search_can_be_seen(engine):
+def test_beam_search_yields_every_step(engine):
     steps = engine.run("""() => {
       const ids = translator.tokenize("I am tired.");
       return [...glassformer.beamSearch(translator.model, ids, { beamSize: 3 })];
     }""")
-    followed = [{"ids": [], "logProbability": 0}]
+    kept = [{"ids": [], "logProbability": 0}]
     for step in steps:
         assert len(step["candidates"]) == 3
         for candidate in step["candidates"]:
-            parent = followed[candidate["parent"]]
+            parent = kept[candidate["parent"]]
             assert candidate["ids"][:-1] == parent["ids"]
             assert candidate["logProbability"] <= parent["logProbability"]
-        followed = step["beams"]
-        assert followed == [one for one in step["candidates"] if one["fate"] == "followed"]
-    assert followed == []
-    assert {one["fate"] for step in steps for one in step["candidates"]} == {
-        "followed",
+        kept = step["beams"]
+        assert kept == [one for one in step["candidates"] if one["status"] == "kept"]
+    assert kept == []
+    assert {one["status"] for step in steps for one in step["candidates"]} == {
+        "kept",
         "complete",
-        "dropped",
+        "pruned",
     }
 
 
-def test_each_step_of_greedy_decoding_knows_all_probabilities(engine, translator, pairs):
+def test_greedy_decoding_yields_the_probabilities_of_all_tokens(engine, translator, pairs):
     source, target = pairs[0]
     steps = engine.run(
         """ids => Array.from(glassformer.greedy(translator.model, ids), (step) => ({
           ...step,
           logProbabilities: Array.from(step.logProbabilities, (number) => Math.exp(number)),
-          best: glassformer.likeliest(step.logProbabilities, 3).map(({ id }) => id),
+          best: glassformer.topk(step.logProbabilities, 3).map(({ id }) => id),
         }))""",
         source,
     )
@@ -109,7 +109,7 @@ def test_each_step_of_greedy_decoding_knows_all_probabilities(engine, translator
     assert [step["best"] for step in steps] == wanted.topk(3).indices.tolist()
 
 
-def test_chance_is_the_same_for_the_same_seed(engine):
+def test_sampling_repeats_with_the_same_seed(engine):
     assert engine.run("""() => {
       const { seededRandom } = glassformer;
       const draw = (seed) => translator.sample("I am tired.", { random: seededRandom(seed) }).text;
@@ -117,13 +117,13 @@ def test_chance_is_the_same_for_the_same_seed(engine):
     }""")
 
 
-def test_tokens_are_drawn_as_often_as_the_model_finds_them_likely(engine, tmp_path):
+def test_sampled_tokens_follow_the_models_distribution(engine, tmp_path):
     model, source, draws = make_model(), [3, 4, 5, 2], 4000
     drawn = engine.run(
         f"""async ([ids, draws]) => {{
           const model = {give_model(engine, model, tmp_path)};
           const options = {{ random: glassformer.seededRandom(7), temperature: 1.5, maxLength: 1 }};
-          const draw = () => glassformer.finish(glassformer.sample(model, ids, options)).ids[0];
+          const draw = () => glassformer.runToEnd(glassformer.sample(model, ids, options)).ids[0];
           return Array.from({{ length: draws }}, draw);
         }}""",
         [source, draws],
@@ -137,7 +137,7 @@ def test_tokens_are_drawn_as_often_as_the_model_finds_them_likely(engine, tmp_pa
     assert (np.abs(shares - probabilities) <= 4 * spread).all()
 
 
-def test_without_heat_chance_is_greedy(engine):
+def test_sampling_at_temperature_zero_is_greedy_decoding(engine):
     one, other = engine.run("""() => [
       translator.sample("Where is the exit?", { temperature: 0 }),
       translator.translate("Where is the exit?", { beamSize: 1 }),
@@ -145,12 +145,12 @@ def test_without_heat_chance_is_greedy(engine):
     assert one == other
 
 
-def test_learned_positions_limit_what_is_read_and_written(engine, tmp_path):
+def test_learned_positions_limit_source_and_target_length(engine, tmp_path):
     script = give_model(engine, make_model(positions="learned", max_length=7), tmp_path)
     source = [3, 4, 5, 2]
     (found,) = search(engine, [source], script)[0]
     assert len(found["ids"]) <= 7
-    too_long = f"async () => glassformer.finish(glassformer.greedy({script}, [3], {{ maxLength: 8 }}))"
+    too_long = f"async () => glassformer.runToEnd(glassformer.greedy({script}, [3], {{ maxLength: 8 }}))"
     assert "at most 7" in refusal(engine, too_long)
     assert "position 7" in refusal(engine, f"async () => ({script}).encode([3, 3, 3, 3, 3, 3, 3, 2])")
 
@@ -166,5 +166,5 @@ def test_learned_positions_limit_what_is_read_and_written(engine, tmp_path):
     ],
     ids=str,
 )
-def test_an_option_that_does_not_fit_is_named(engine, options):
+def test_an_invalid_option_is_named(engine, options):
     assert next(iter(options)) in refusal(engine, "options => translator.translate('No.', options)", options)

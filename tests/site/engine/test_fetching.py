@@ -1,4 +1,4 @@
-"""A model is fetched from a server, or comes as a script from a disk."""
+"""A model is fetched from a server, or loaded as a script from the file system."""
 
 from hashlib import sha256
 
@@ -20,20 +20,20 @@ def test_a_model_is_fetched_from_beside_the_script(engine):
     assert heard[-1] == sum(path.stat().st_size for path in PRETRAINED.iterdir())
 
 
-def test_a_model_that_is_not_there_is_missed_in_words(engine):
+def test_a_missing_model_is_reported(engine):
     missed = refusal(engine, "() => glassformer.fetchModel('fr-en')")
-    assert "There is no http://127.0.0.1" in missed
-    assert "(404)" in missed
+    assert "Could not fetch http://127.0.0.1" in missed
+    assert "(status 404)" in missed
 
 
-def test_a_connection_that_breaks_off_is_told_in_words(engine):
+def test_a_lost_connection_is_reported(engine):
     for path in PRETRAINED.iterdir():
-        engine.give(f"half/{path.name}", None)  # promised, and not sent
+        engine.give(f"half/{path.name}", None)  # announced but not sent
     broken = refusal(engine, "() => glassformer.fetchModel('half')")
-    assert "The connection broke off: http://127.0.0.1" in broken
+    assert "The connection was lost while fetching http://127.0.0.1" in broken
 
 
-def test_from_a_disk_a_model_comes_as_a_script(page, tmp_path):
+def test_a_page_on_disk_loads_the_model_as_a_script(page, tmp_path):
     for path in ENGINE.glob("*.js"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "en-fr.js").write_text(as_script(PRETRAINED), encoding="ascii")
@@ -60,10 +60,10 @@ def test_from_a_disk_a_model_comes_as_a_script(page, tmp_path):
     wanted = {path.name: sha256(path.read_bytes()).hexdigest() for path in PRETRAINED.iterdir()}
     assert digests == wanted
     assert heard == sum(path.stat().st_size for path in PRETRAINED.iterdir())
-    assert missed.startswith("There is no file:///")
+    assert missed.startswith("Could not load file:///")
 
 
-def test_where_there_is_no_website_there_is_no_model(page):
+def test_outside_the_website_no_model_is_available(page):
     page.set_content(f"<script>{(ENGINE / 'fetching.js').read_text(encoding='utf-8')}</script>")
     message = page.evaluate("() => glassformer.fetchModel('en-fr').catch(({ message }) => message)")
-    assert "comes with the book's website" in message
+    assert "only available on the book's website" in message

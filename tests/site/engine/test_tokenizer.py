@@ -1,4 +1,4 @@
-"""The tokenizer in JavaScript gives the ids and pieces that Python gives."""
+"""The tokenizer in JavaScript gives the same ids and pieces as in Python."""
 
 import random
 
@@ -9,7 +9,7 @@ from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 
 
 def strings(count):
-    """Every kind of text that a reader may type or paste, and some that nobody would."""
+    """Generate every kind of text that a reader may type or paste, and some unlikely ones."""
     chance = random.Random(0)
     alphabets = [
         "aeé\u0301\u0308t5 '’-.s",
@@ -43,7 +43,7 @@ def strings(count):
     return made
 
 
-def test_every_string_has_the_ids_and_pieces_that_python_gives_it(engine, translator):
+def test_every_string_has_the_same_ids_and_pieces_as_in_python(engine, translator):
     texts = strings(4500)
     ids = translator.tokenizer.encode(texts)
     assert engine.run("texts => texts.map((text) => translator.tokenizer.encode(text))", texts) == ids
@@ -52,7 +52,7 @@ def test_every_string_has_the_ids_and_pieces_that_python_gives_it(engine, transl
     assert engine.run(show, ids[few]) == [translator.tokenizer.pieces(text) for text in texts[few]]
 
 
-def test_any_ids_are_decoded_as_python_decodes_them(engine, translator):
+def test_any_ids_are_decoded_like_in_python(engine, translator):
     chance = random.Random(1)
     size = translator.tokenizer.vocabulary_size
     rows = [translator.tokenizer.encode([text])[0] for text in strings(1500)]
@@ -65,7 +65,7 @@ def test_any_ids_are_decoded_as_python_decodes_them(engine, translator):
     assert engine.run(decode, rows) == translator.tokenizer.decode(rows)
 
 
-def test_a_tokenizer_that_learnt_little_is_read_too(engine, tmp_path):
+def test_a_tokenizer_with_few_or_no_merges_can_be_read(engine, tmp_path):
     for merges in ([], ["ab ab aba"] * 3):
         tokenizer = Tokenizer.train(merges, vocabulary_size=263)
         tokenizer.save(tmp_path / "tokenizer.json")
@@ -74,5 +74,5 @@ def test_a_tokenizer_that_learnt_little_is_read_too(engine, tmp_path):
         assert [found] == tokenizer.encode(["abab ab aaba é"])
 
 
-def test_half_a_character_is_refused_in_words(engine):
-    assert "half a character" in refusal(engine, "() => translator.translate('a\\ud800')")
+def test_an_unpaired_surrogate_is_an_error(engine):
+    assert "half of a surrogate pair" in refusal(engine, "() => translator.translate('a\\ud800')")

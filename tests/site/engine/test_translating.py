@@ -1,10 +1,10 @@
-"""The translator in JavaScript gives all that there is to show, for text of any kind."""
+"""The translator in JavaScript translates text of any kind and records its attention."""
 
 import pytest
 from engine import NEAR, SCRIPTS, refusal
 
 
-def test_a_translation_comes_with_all_that_there_is_to_show(engine, translator):
+def test_a_translation_comes_with_tokens_hypotheses_and_maps(engine, translator):
     text = "The animal didn't cross the street because it was too tired."
     best = translator.translate_n_best([text], n_best=2)[0]
     found = engine.run("text => translator.translate(text, { nBest: 2, maps: true })", text)
@@ -23,7 +23,7 @@ def test_a_translation_comes_with_all_that_there_is_to_show(engine, translator):
 
 
 @pytest.mark.parametrize("text", ["", " \t\u00a0\n"])
-def test_a_blank_sentence_becomes_an_empty_one(engine, text):
+def test_a_blank_sentence_has_an_empty_translation(engine, text):
     function = "text => [translator.translate(text, { maps: true }), translator.sample(text)]"
     for found in engine.run(function, text):
         assert (found["text"], found["logProbability"], found["target"]["ids"]) == ("", 0, [])
@@ -32,11 +32,11 @@ def test_a_blank_sentence_becomes_an_empty_one(engine, text):
 @pytest.mark.parametrize(
     "text", ["\x00\x07\x1b[31m", "🙂" * 3, "x" * 31, "\u202eabc\u200f", "😀\u0301’'’' ' '"]
 )
-def test_what_is_no_sentence_is_translated_all_the_same(engine, translator, text):
+def test_unusual_characters_are_translated_like_in_python(engine, translator, text):
     assert engine.run("text => translator.translate(text).text", text) == translator.translate([text])[0]
 
 
-def test_a_sentence_that_is_far_too_long_is_refused_in_words(engine, translator):
+def test_a_sentence_that_is_far_too_long_is_reported(engine, translator):
     words = refusal(engine, "() => translator.translate('the dog '.repeat(50000))")
     assert "too long: its 100000 words are 100001 tokens" in words
     assert "at most 1024" in words

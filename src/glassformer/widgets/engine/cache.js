@@ -1,76 +1,75 @@
-// What is kept of a translation while it is written, so that each step computes only what is new
-// (`decoding/cache.py`).
+// Incremental decoding: each step computes the new tokens only (`decoding/cache.py`).
 (function (glassformer) {
   /**
-   * The keys and values of the decoder, in memory that is allocated once.
+   * Decoding of one source sentence with cached keys and values, in preallocated memory.
    *
-   * Those of the source are computed once and serve all beams. Those of the target stay in the row where they
-   * were written: each beam knows the rows it descends from, so that a change of beams moves no numbers.
+   * Keys and values of the source are computed once and shared by all beams. Those of the target stay in the row
+   * where they were written: each beam lists the rows of its ancestors, so that reordering beams copies nothing.
    */
-  class KeyValueCache {
+  class CachedDecoding {
     #model;
-    #atHeads;
-    #memories;
-    #pasts;
+    #hook;
+    #crossCaches;
+    #selfCaches;
     #numRows;
-    #used = 0;
-    #descents = [[]];
+    #numUsed = 0;
+    #ancestors = [[]];
 
-    /** Read the sentence, and get ready to write `maxLength` tokens along `beamSize` beams at most. */
-    constructor(model, sourceIds, { maxLength, beamSize = 1, atHeads }) {
-      const memory = model.encode(sourceIds, atHeads);
-      const everywhere = sourceIds.map((_, place) => place);
+    /** Encode the source and allocate room for `maxLength` tokens in at most `beamSize` beams. */
+    constructor(model, sourceIds, { maxLength, beamSize = 1, hook }) {
+      const memory = model.encode(sourceIds, hook);
+      const allRows = [...sourceIds.keys()];
       this.#model = model;
-      this.#atHeads = atHeads;
-      this.#memories = model.decoderLayers.map((layer) => ({
-        ...layer.crossAttention.project(memory, everywhere),
-        rowsFor: () => everywhere,
+      this.#hook = hook;
+      this.#crossCaches = model.decoderLayers.map(({ crossAttention }) => ({
+        ...crossAttention.projectKeysAndValues(memory, allRows),
+        rowsFor: () => allRows,
       }));
       this.#numRows = 1 + (maxLength - 1) * beamSize;
       const size = this.#numRows * model.config.d_model;
-      this.#pasts = model.decoderLayers.map(() => ({
+      this.#selfCaches = model.decoderLayers.map(() => ({
         keys: new Float32Array(size),
         values: new Float32Array(size),
-        rowsFor: (beam) => this.#descents[beam],
+        rowsFor: (beam) => this.#ancestors[beam],
       }));
     }
 
-    /** Take in the last token of each beam, and give the logits of the next, beam after beam. */
+    /** Append the last token of each beam; return the logits of the next token, beam after beam. */
     step(lastIds) {
-      const position = this.#descents[0].length;
+      const position = this.#ancestors[0].length;
       const positions = lastIds.map(() => position);
-      const row = this.#claimRows(lastIds.length);
+      const row = this.#allocateRows(lastIds.length);
       let x = this.#model.embedTarget(lastIds, position);
       this.#model.decoderLayers.forEach((layer, number) => {
-        const remember = (projected) => this.#remember(this.#pasts[number], row, projected);
-        x = layer.step(x, positions, remember, this.#memories[number], this.#atHeads);
+        const update = (projected) => this.#update(this.#selfCaches[number], row, projected);
+        x = layer.forward(x, positions, update, this.#crossCaches[number], this.#hook);
       });
       return this.#model.logits(x);
     }
 
-    /** Go on with other beams: each new one continues the beam that is named here by its number. */
+    /** Reorder beams: new beam i continues old beam parents[i]. */
     reorder(parents) {
-      this.#descents = parents.map((parent) => this.#descents[parent]);
+      this.#ancestors = parents.map((parent) => this.#ancestors[parent]);
     }
 
-    #claimRows(count) {
-      const first = this.#used;
-      if (count !== this.#descents.length) {
-        throw new Error(`There are ${this.#descents.length} beams, but ${count} last tokens.`);
+    #allocateRows(count) {
+      const first = this.#numUsed;
+      if (count !== this.#ancestors.length) {
+        throw new Error(`lastIds must hold one id for each of ${this.#ancestors.length} beams, got ${count}.`);
       }
-      if (first + count > this.#numRows) throw new Error("The translation is as long as it may be.");
-      this.#used += count;
-      this.#descents = this.#descents.map((rows, beam) => [...rows, first + beam]);
+      if (first + count > this.#numRows) throw new Error("The translation has reached its maximum length.");
+      this.#numUsed += count;
+      this.#ancestors = this.#ancestors.map((rows, beam) => [...rows, first + beam]);
       return first;
     }
 
-    #remember(past, row, { keys, values }) {
+    #update(cache, row, { keys, values }) {
       const start = row * this.#model.config.d_model;
-      past.keys.set(keys, start);
-      past.values.set(values, start);
-      return past;
+      cache.keys.set(keys, start);
+      cache.values.set(values, start);
+      return cache;
     }
   }
 
-  Object.assign(glassformer, { KeyValueCache });
+  Object.assign(glassformer, { CachedDecoding });
 })((globalThis.glassformer ??= {}));

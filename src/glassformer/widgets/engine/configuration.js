@@ -1,4 +1,4 @@
-// What a model.json says of a model: the sizes and choices of `modules/configuration.py`, under their names.
+// Read and validate a model.json: the settings of `modules/configuration.py`, under the same names.
 (function (glassformer) {
   const SIZES = [
     "source_vocabulary_size",
@@ -13,66 +13,73 @@
   const CHOICES = {
     tie_embeddings: ["none", "target", "all"],
     norm: ["post", "pre"],
-    positions: ["sinusoidal", "learned", "rotary", "linear_bias", "none"],
+    positions: ["sinusoidal", "learned", "rotary", "alibi", "none"],
   };
   const SETTINGS = new Set([...SIZES, ...Object.keys(CHOICES), "pad_id", "dropout"]);
   const RECURRENT = ["fixed_context", "additive_attention"];
+  const OLD_NAMES = { linear_bias: "alibi" }; // of position schemes
 
-  /** Read the text of a model.json. Throws an Error that says what is wrong with it, or not known here. */
+  /** Read the text of a model.json. Throws an Error that names the invalid setting. */
   function readConfiguration(text) {
     let description;
     try {
       description = JSON.parse(text);
     } catch (error) {
-      throw wrong(`must describe a model, but is damaged: ${error.message}`);
+      throw invalid(`must be valid JSON: ${error.message}`);
     }
-    const { architecture, config } = description ?? {};
+    const { kind, architecture = kind, config } = description ?? {};
     if (RECURRENT.includes(architecture)) {
-      throw wrong(`describes a recurrent model (${architecture}): only a Transformer runs here`);
+      throw invalid(`describes a recurrent model (${architecture}); only a Transformer can run here`);
     }
     if (architecture !== "transformer") {
-      throw wrong(`must describe a transformer, got ${JSON.stringify(architecture)}`);
+      throw invalid(`must describe a transformer, got ${JSON.stringify(architecture)}`);
     }
-    checkSettings(config);
-    return config;
+    const settings = { ...config };
+    if (settings.positions in OLD_NAMES) settings.positions = OLD_NAMES[settings.positions];
+    validateSettings(settings);
+    return settings;
   }
 
-  function checkSettings(config) {
-    const names = Object.keys(config ?? {});
+  function validateSettings(config) {
+    const names = Object.keys(config);
     const missing = [...SETTINGS].filter((name) => !names.includes(name));
-    if (missing.length) throw wrong(`lacks the settings ${missing.join(", ")}`);
+    if (missing.length) throw invalid(`lacks ${missing.join(", ")}`);
     const unknown = names.filter((name) => !SETTINGS.has(name));
-    if (unknown.length) throw wrong(`has settings that are not known here: ${unknown.join(", ")}`);
+    if (unknown.length) throw invalid(`has unknown settings: ${unknown.join(", ")}`);
     for (const name of SIZES) {
       const size = config[name];
-      if (!Number.isSafeInteger(size) || size < 1) throw wrong(`has a ${name} that is no size: ${size}`);
+      if (!Number.isSafeInteger(size) || size < 1) {
+        throw invalid(`has an invalid ${name}: it must be a positive integer, got ${size}`);
+      }
     }
     for (const [name, known] of Object.entries(CHOICES)) {
-      if (!known.includes(config[name])) throw wrong(`has a ${name} that is not known here: ${config[name]}`);
+      if (!known.includes(config[name])) {
+        throw invalid(`has an unknown value of ${name}: it must be one of ${known.join(", ")}, got ${config[name]}`);
+      }
     }
-    checkTogether(config);
+    validateCombinations(config);
   }
 
-  function checkTogether({ source_vocabulary_size, target_vocabulary_size, pad_id, ...config }) {
+  function validateCombinations({ source_vocabulary_size, target_vocabulary_size, pad_id, ...config }) {
     const smaller = Math.min(source_vocabulary_size, target_vocabulary_size);
     if (!Number.isInteger(pad_id) || pad_id < 0 || pad_id >= smaller) {
-      throw wrong(`has a pad_id that is not from 0 to ${smaller - 1}: ${pad_id}`);
+      throw invalid(`has an invalid pad_id: it must be from 0 to ${smaller - 1}, got ${pad_id}`);
     }
     if (config.tie_embeddings === "all" && source_vocabulary_size !== target_vocabulary_size) {
-      throw wrong(
-        `ties all embeddings of two vocabularies: ${source_vocabulary_size}, ${target_vocabulary_size}`,
+      throw invalid(
+        `ties all embeddings, but its vocabularies differ in size: ${source_vocabulary_size}, ${target_vocabulary_size}`,
       );
     }
     const headWidth = config.d_model / config.num_heads;
     if (!Number.isInteger(headWidth)) {
-      throw wrong(`has a d_model (${config.d_model}) that is no multiple of num_heads (${config.num_heads})`);
+      throw invalid(`has a d_model (${config.d_model}) that is not a multiple of num_heads (${config.num_heads})`);
     }
     if (config.positions === "rotary" && headWidth % 2) {
-      throw wrong(`has rotary positions, which turn pairs, in heads of odd width (${headWidth})`);
+      throw invalid(`has rotary positions, which need an even head width, got ${headWidth}`);
     }
   }
 
-  function wrong(what) {
+  function invalid(what) {
     return new Error(`model.json ${what}.`);
   }
 

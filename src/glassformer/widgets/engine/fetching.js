@@ -1,15 +1,15 @@
-// Fetch a pretrained model: from its folder beside this script or, where the page was opened from a disk and
-// browsers let it fetch nothing, from the script that the website keeps beside the folder.
+// Fetch a pretrained model from its folder beside this script. A page opened from the file system may not fetch
+// files, so the website also keeps each model as a script.
 (function (glassformer) {
   const FILES = { model: "model.json", weights: "model.safetensors", tokenizer: "tokenizer.json" };
-  const HERE = globalThis.document?.currentScript?.src; // empty where the script stands in the page itself
+  const HERE = globalThis.document?.currentScript?.src; // undefined for an inline script
 
   /**
-   * Fetch what `loadTranslator` makes a translator of: `{ model, weights, tokenizer }`. `onProgress` hears how
-   * many bytes have come so far. Throws an Error in words if they do not come.
+   * Fetch the arguments of `loadTranslator`: `{ model, weights, tokenizer }`. `onProgress` is called with the
+   * number of bytes received so far. Throws an Error if the download fails.
    */
   async function fetchModel(name, onProgress = () => {}) {
-    if (!HERE) throw new Error(`The model ${name} comes with the book's website, and this is no page of it.`);
+    if (!HERE) throw new Error(`The model ${name} is only available on the book's website.`);
     const folder = new URL(name, HERE).href;
     const isOnDisk = folder.startsWith("file:");
     return readModel(isOnDisk ? await unpack(name, folder, onProgress) : await download(folder, onProgress));
@@ -37,7 +37,7 @@
   async function downloadFile(address, onBytes) {
     try {
       const response = await fetch(address);
-      if (!response.ok) throw new Error(`There is no ${address} (${response.status}).`);
+      if (!response.ok) throw new Error(`Could not fetch ${address} (status ${response.status}).`);
       const parts = [];
       const reader = response.body.getReader();
       for (;;) {
@@ -47,9 +47,9 @@
         onBytes(value.length);
       }
     } catch (error) {
-      // What fetch itself throws are TypeErrors, in the words of each browser.
+      // fetch throws TypeErrors, with a message of the browser's own.
       throw error instanceof TypeError
-        ? new Error(`The connection broke off: ${address} did not come.`)
+        ? new Error(`The connection was lost while fetching ${address}.`)
         : error;
     }
   }
@@ -68,7 +68,7 @@
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.addEventListener("load", resolve);
-      script.addEventListener("error", () => reject(new Error(`There is no ${address}.`)));
+      script.addEventListener("error", () => reject(new Error(`Could not load ${address}.`)));
       script.src = address;
       document.head.append(script);
     });
@@ -77,7 +77,7 @@
   function fromBase64(text) {
     const characters = atob(text);
     const bytes = new Uint8Array(characters.length);
-    for (let place = 0; place < bytes.length; place++) bytes[place] = characters.charCodeAt(place);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
     return new Blob([bytes]);
   }
 

@@ -1,30 +1,29 @@
-// What a Transformer computes with. Vectors stand one behind the other in a Float32Array. Sums are kept as
-// float64 until they are stored: that is quicker here than rounding each summand, and nearer to the truth
-// that torch's float32 comes near, too.
+// Numerical kernels of the Transformer. Vectors are stored one after the other in a Float32Array. Sums are
+// accumulated in float64, which is faster here than rounding each term, and more precise.
 (function (glassformer) {
   const EPSILON = 1e-5;
 
-  /** Map each vector of x: Wx + b. The rows of the weight stand one behind the other. */
+  /** Apply Wx + b to each vector of x. The weight is stored row by row. */
   function linear(x, { weight, bias }) {
     const inputs = weight.length / bias.length;
     const count = x.length / inputs;
-    const vectors = cut(x, count);
-    const mapped = new Float32Array(count * bias.length);
-    const results = cut(mapped, count);
+    const vectors = splitVectors(x, count);
+    const result = new Float32Array(count * bias.length);
+    const results = splitVectors(result, count);
     for (let i = 0; i + 1 < count; i += 2) {
-      mapTwo(vectors[i], vectors[i + 1], weight, bias, results[i], results[i + 1]);
+      linearTwo(vectors[i], vectors[i + 1], weight, bias, results[i], results[i + 1]);
     }
-    if (count % 2) mapOne(vectors[count - 1], weight, bias, results[count - 1]);
-    return mapped;
+    if (count % 2) linearOne(vectors[count - 1], weight, bias, results[count - 1]);
+    return result;
   }
 
-  function cut(x, count) {
+  function splitVectors(x, count) {
     const width = x.length / count;
     return Array.from({ length: count }, (_, i) => x.subarray(i * width, (i + 1) * width));
   }
 
-  // Four sums at a time keep the processor busy. At the end, the last row may be computed more than once.
-  function mapOne(x, weight, bias, mapped) {
+  // Four sums at a time use the processor's parallelism. At the end, the last row may be computed repeatedly.
+  function linearOne(x, weight, bias, result) {
     const inputs = x.length;
     const last = bias.length - 1;
     for (let one = 0; one <= last; one += 4) {
@@ -43,15 +42,15 @@
         sum3 += weight[row3 + i] * number;
         sum4 += weight[row4 + i] * number;
       }
-      mapped[one] = sum1;
-      mapped[two] = sum2;
-      mapped[three] = sum3;
-      mapped[four] = sum4;
+      result[one] = sum1;
+      result[two] = sum2;
+      result[three] = sum3;
+      result[four] = sum4;
     }
   }
 
-  // Two vectors share each number of the weight, which takes longer to fetch than to multiply.
-  function mapTwo(x, y, weight, bias, mappedX, mappedY) {
+  // Two vectors share each weight, which takes longer to load than to multiply.
+  function linearTwo(x, y, weight, bias, resultX, resultY) {
     const inputs = x.length;
     const last = bias.length - 1;
     for (let one = 0; one <= last; one += 4) {
@@ -78,18 +77,18 @@
         y3 += weight3 * y[i];
         y4 += weight4 * y[i];
       }
-      mappedX[one] = x1;
-      mappedX[two] = x2;
-      mappedX[three] = x3;
-      mappedX[four] = x4;
-      mappedY[one] = y1;
-      mappedY[two] = y2;
-      mappedY[three] = y3;
-      mappedY[four] = y4;
+      resultX[one] = x1;
+      resultX[two] = x2;
+      resultX[three] = x3;
+      resultX[four] = x4;
+      resultY[one] = y1;
+      resultY[two] = y2;
+      resultY[three] = y3;
+      resultY[four] = y4;
     }
   }
 
-  /** Give each vector of x the mean 0 and the variance 1, then scale and shift it. */
+  /** Normalize each vector of x to mean 0 and variance 1, then scale and shift it. */
   function layerNorm(x, { weight, bias }) {
     const width = weight.length;
     const normed = new Float32Array(x.length);
@@ -113,17 +112,17 @@
     return x.map((number) => Math.max(number, 0));
   }
 
-  /** Turn scores into weights, in place: positive, and 1 in all. */
+  /** Apply the softmax in place. */
   function softmax(scores) {
-    const highest = highestOf(scores);
+    const highest = maximum(scores);
     let total = 0;
     for (let i = 0; i < scores.length; i++) total += scores[i] = Math.exp(scores[i] - highest);
     for (let i = 0; i < scores.length; i++) scores[i] /= total;
   }
 
-  /** The logarithms of the softmax of logits, as float64: long sums are made of them. */
+  /** Compute the log-softmax in float64, because log-probabilities are summed over many tokens. */
   function logSoftmax(logits) {
-    const highest = highestOf(logits);
+    const highest = maximum(logits);
     let total = 0;
     for (let i = 0; i < logits.length; i++) total += Math.exp(logits[i] - highest);
     const shift = highest + Math.log(total);
@@ -132,7 +131,7 @@
     return logProbabilities;
   }
 
-  function highestOf(numbers) {
+  function maximum(numbers) {
     let highest = -Infinity;
     for (let i = 0; i < numbers.length; i++) highest = Math.max(highest, numbers[i]);
     return highest;
@@ -144,9 +143,8 @@
   }
 
   /**
-   * Let one query attend, head by head, to the vectors of keys and values that stand in the given rows.
-   * `bias(head, place)` is added to the score of the row at that place of the list. Returned are what was
-   * attended to, the heads side by side, and the weights of each head.
+   * Compute multi-head attention of one query over the given rows of keys and values. `bias(head, position)` is
+   * added to the score of the key at that position. Returns the heads' outputs side by side, and their weights.
    */
   function attend({ query, keys, values, rows, numHeads, bias }) {
     const width = query.length;
@@ -156,17 +154,17 @@
     for (let head = 0; head < numHeads; head++) {
       const start = head * headWidth;
       const stop = start + headWidth;
-      const weightsHere = weights[head];
-      for (let place = 0; place < rows.length; place++) {
-        const key = rows[place] * width;
+      const headWeights = weights[head];
+      for (let position = 0; position < rows.length; position++) {
+        const key = rows[position] * width;
         let score = 0;
         for (let i = start; i < stop; i++) score += query[i] * keys[key + i];
-        weightsHere[place] = score / Math.sqrt(headWidth) + bias(head, place);
+        headWeights[position] = score / Math.sqrt(headWidth) + bias(head, position);
       }
-      softmax(weightsHere);
-      for (let place = 0; place < rows.length; place++) {
-        const value = rows[place] * width;
-        for (let i = start; i < stop; i++) attended[i] += weightsHere[place] * values[value + i];
+      softmax(headWeights);
+      for (let position = 0; position < rows.length; position++) {
+        const value = rows[position] * width;
+        for (let i = start; i < stop; i++) attended[i] += headWeights[position] * values[value + i];
       }
     }
     return { attended, weights };

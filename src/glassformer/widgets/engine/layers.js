@@ -1,133 +1,136 @@
-// An encoder layer, a decoder layer, and what stands in them (`modules/layers.py`, `modules/attention.py`).
+// Encoder layer, decoder layer and their parts (`modules/layers.py`, `modules/attention.py`).
 //
-// `seen` is what an attention looks at: `keys`, `values`, and `rowsFor(query)`, which lists the rows of both
-// that a query may look at, from the first position to the last.
+// A `cache` holds `keys`, `values` and `rowsFor(query)`: the rows a query may attend to, in order of position.
 (function (glassformer) {
-  class Attention {
+  class MultiHeadAttention {
     #numHeads;
-    #kind;
+    #scheme;
 
-    constructor(parameters, name, { d_model: width, num_heads: numHeads }, kindOfPositions) {
+    constructor(parameters, name, { d_model: width, num_heads: numHeads }, scheme) {
       this.name = name;
       this.#numHeads = numHeads;
-      this.#kind = kindOfPositions;
+      this.#scheme = scheme;
       this.queryProj = parameters.linear(`${name}.query_proj`, width, width);
       this.keyProj = parameters.linear(`${name}.key_proj`, width, width);
       this.valueProj = parameters.linear(`${name}.value_proj`, width, width);
       this.outputProj = parameters.linear(`${name}.output_proj`, width, width);
     }
 
-    /** The keys and values of vectors that stand at these positions. */
-    project(x, positions) {
+    projectKeysAndValues(x, positions) {
       const { linear } = glassformer.kernels;
-      return { keys: this.#place(linear(x, this.keyProj), positions), values: linear(x, this.valueProj) };
+      return { keys: this.#rotate(linear(x, this.keyProj), positions), values: linear(x, this.valueProj) };
     }
 
-    /** Project, attend in each head, join the heads, project; `atHeads` as in transformer.js. */
-    attend(x, positions, { keys, values, rowsFor }, atHeads) {
+    /** Project queries, attend in each head, merge the heads, project. See transformer.js for `hook`. */
+    forward(x, positions, { keys, values, rowsFor }, hook) {
       const { linear, attend } = glassformer.kernels;
-      const queries = this.#place(linear(x, this.queryProj), positions);
+      const queries = this.#rotate(linear(x, this.queryProj), positions);
       const width = x.length / positions.length;
-      const joined = new Float32Array(x.length);
+      const merged = new Float32Array(x.length);
       positions.forEach((position, number) => {
         const query = queries.subarray(number * width, (number + 1) * width);
         const rows = rowsFor(number);
         const bias = this.#biasAt(position);
         const { attended, weights } = attend({ query, keys, values, rows, numHeads: this.#numHeads, bias });
-        atHeads?.(this.name, attended, weights);
-        joined.set(attended, number * width);
+        hook?.(this.name, attended, weights);
+        merged.set(attended, number * width);
       });
-      return linear(joined, this.outputProj);
+      return linear(merged, this.outputProj);
     }
 
-    /** Turn queries or keys by where they stand, if positions are rotary. */
-    #place(x, positions) {
-      if (this.#kind !== "rotary") return x;
+    /** Rotate queries or keys by their positions if the scheme is rotary. */
+    #rotate(x, positions) {
+      if (this.#scheme !== "rotary") return x;
       const width = x.length / positions.length;
-      const placed = new Float32Array(x.length);
+      const rotated = new Float32Array(x.length);
       positions.forEach((position, row) => {
         const vector = x.subarray(row * width, (row + 1) * width);
-        placed.set(glassformer.positions.rotate(vector, position, width / this.#numHeads), row * width);
+        rotated.set(glassformer.positions.rotate(vector, position, width / this.#numHeads), row * width);
       });
-      return placed;
+      return rotated;
     }
 
-    /** What is added to the scores of a query at a position, by head and position of the key. */
+    /** The bias on the scores of a query, as a function of head and key position. */
     #biasAt(position) {
-      if (this.#kind !== "linear_bias") return () => 0;
+      if (this.#scheme !== "alibi") return () => 0;
       return (head, other) => -glassformer.positions.slope(head, this.#numHeads) * Math.abs(position - other);
     }
   }
 
-  /** Widen each vector, keep what is positive, narrow it again. */
   class FeedForward {
     constructor(parameters, name, { d_model: width, d_ff: inner }) {
       this.inner = parameters.linear(`${name}.inner`, width, inner);
       this.outer = parameters.linear(`${name}.outer`, inner, width);
     }
 
-    map(x) {
+    forward(x) {
       const { linear, relu } = glassformer.kernels;
       return linear(relu(linear(x, this.inner)), this.outer);
     }
   }
 
-  /** Add to x what a sublayer makes of it; "pre" norms what the sublayer is given, "post" the sum. */
+  /** Add a sublayer's output to its input, with the norm before the sublayer ("pre") or after the sum ("post"). */
   class Residual {
     constructor(parameters, name, { d_model: width, norm }) {
       this.norm = parameters.norm(`${name}.norm`, width);
-      this.normFirst = norm === "pre";
+      this.isPreNorm = norm === "pre";
     }
 
-    around(x, sublayer) {
+    forward(x, sublayer) {
       const { add, layerNorm } = glassformer.kernels;
-      if (this.normFirst) return add(x, sublayer(layerNorm(x, this.norm)));
+      if (this.isPreNorm) return add(x, sublayer(layerNorm(x, this.norm)));
       return layerNorm(add(x, sublayer(x)), this.norm);
     }
   }
 
   class EncoderLayer {
     constructor(parameters, name, config) {
-      this.selfAttention = new Attention(parameters, `${name}.self_attention`, config, config.positions);
+      this.selfAttention = new MultiHeadAttention(
+        parameters,
+        `${name}.self_attention`,
+        config,
+        config.positions,
+      );
       this.selfAttentionResidual = new Residual(parameters, `${name}.self_attention_residual`, config);
       this.feedForward = new FeedForward(parameters, `${name}.feed_forward`, config);
       this.feedForwardResidual = new Residual(parameters, `${name}.feed_forward_residual`, config);
     }
 
-    /** Let all tokens of a sentence look at each other, then think by themselves. */
-    read(x, positions, atHeads) {
-      x = this.selfAttentionResidual.around(x, (x) => {
-        const seen = { ...this.selfAttention.project(x, positions), rowsFor: () => positions };
-        return this.selfAttention.attend(x, positions, seen, atHeads);
+    forward(x, positions, hook) {
+      x = this.selfAttentionResidual.forward(x, (x) => {
+        const cache = { ...this.selfAttention.projectKeysAndValues(x, positions), rowsFor: () => positions };
+        return this.selfAttention.forward(x, positions, cache, hook);
       });
-      return this.feedForwardResidual.around(x, (x) => this.feedForward.map(x));
+      return this.feedForwardResidual.forward(x, (x) => this.feedForward.forward(x));
     }
   }
 
   class DecoderLayer {
     constructor(parameters, name, config) {
-      this.selfAttention = new Attention(parameters, `${name}.self_attention`, config, config.positions);
+      this.selfAttention = new MultiHeadAttention(
+        parameters,
+        `${name}.self_attention`,
+        config,
+        config.positions,
+      );
       this.selfAttentionResidual = new Residual(parameters, `${name}.self_attention_residual`, config);
-      // Between two languages, distance has no fixed meaning.
-      this.crossAttention = new Attention(parameters, `${name}.cross_attention`, config, "none");
+      // Distances between source and target tokens carry no fixed meaning.
+      this.crossAttention = new MultiHeadAttention(parameters, `${name}.cross_attention`, config, "none");
       this.crossAttentionResidual = new Residual(parameters, `${name}.cross_attention_residual`, config);
       this.feedForward = new FeedForward(parameters, `${name}.feed_forward`, config);
       this.feedForwardResidual = new Residual(parameters, `${name}.feed_forward_residual`, config);
     }
 
-    /**
-     * Take new tokens, rivals for one place, one layer further. `remember` takes in their keys and values
-     * and gives back what they see of the target, `memory` is what they see of the source.
-     */
-    step(x, positions, remember, memory, atHeads) {
-      x = this.selfAttentionResidual.around(x, (x) => {
-        const seen = remember(this.selfAttention.project(x, positions));
-        return this.selfAttention.attend(x, positions, seen, atHeads);
+    /** Process one new token per beam. `update` appends its keys and values to the cache and returns the cache. */
+    forward(x, positions, update, crossCache, hook) {
+      x = this.selfAttentionResidual.forward(x, (x) => {
+        const cache = update(this.selfAttention.projectKeysAndValues(x, positions));
+        return this.selfAttention.forward(x, positions, cache, hook);
       });
-      x = this.crossAttentionResidual.around(x, (x) =>
-        this.crossAttention.attend(x, positions, memory, atHeads),
+      x = this.crossAttentionResidual.forward(x, (x) =>
+        this.crossAttention.forward(x, positions, crossCache, hook),
       );
-      return this.feedForwardResidual.around(x, (x) => this.feedForward.map(x));
+      return this.feedForwardResidual.forward(x, (x) => this.feedForward.forward(x));
     }
   }
 

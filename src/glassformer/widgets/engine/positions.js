@@ -1,8 +1,8 @@
-// Where a token stands: added to its vector, turned into queries and keys, or taken off the scores.
+// Position schemes: sinusoids added to embeddings, rotations of queries and keys, biases on scores (ALiBi).
 (function (glassformer) {
   const BASE = 10000;
 
-  /** Describe a position by waves of many lengths, sines and cosines in turn. */
+  /** Compute the sinusoidal encoding of a position: sines in even columns, cosines in odd ones. */
   function sinusoid(position, width) {
     return Float32Array.from({ length: width }, (_, column) => {
       const angle = position * BASE ** ((-2 * (column >> 1)) / width);
@@ -10,21 +10,21 @@
     });
   }
 
-  /** Turn each pair of numbers, in each head, by an angle that grows with the position; x stays as it was. */
+  /** Rotate each pair of numbers of each head by an angle proportional to the position; x is unchanged. */
   function rotate(x, position, headWidth) {
-    const turned = new Float32Array(x.length);
+    const rotated = new Float32Array(x.length);
     for (let even = 0; even < x.length; even += 2) {
-      // Rounded as torch rounds them, whose angles are float32.
+      // Rounded like PyTorch's float32 angles.
       const frequency = Math.fround(BASE ** -Math.fround((even % headWidth) / headWidth));
       const angle = Math.fround(position * frequency);
       const [cos, sin] = [Math.fround(Math.cos(angle)), Math.fround(Math.sin(angle))];
-      turned[even] = x[even] * cos - x[even + 1] * sin;
-      turned[even + 1] = x[even] * sin + x[even + 1] * cos;
+      rotated[even] = x[even] * cos - x[even + 1] * sin;
+      rotated[even + 1] = x[even] * sin + x[even + 1] * cos;
     }
-    return turned;
+    return rotated;
   }
 
-  /** How much a head lowers a score for each token between query and key. */
+  /** Compute a head's ALiBi slope: the penalty per token of distance between query and key. */
   function slope(head, numHeads) {
     return 2 ** ((-8 * (head + 1)) / numHeads);
   }

@@ -1,21 +1,21 @@
-// Long work in a page that shall not freeze.
+// Run long computations without blocking the page.
 (function (glassformer) {
-  const STRETCH = 30; // milliseconds of work before the page may breathe
+  const SLICE = 30; // milliseconds of work before control returns to the browser
 
-  const breathe = () => new Promise((resolve) => setTimeout(resolve));
+  const yieldToBrowser = () => new Promise((resolve) => setTimeout(resolve));
 
-  /** Run a generator to its end, and let the page breathe meanwhile. Null once nobody waits for it. */
-  async function runInSlices(steps, isAwaited = () => true) {
-    let rested = performance.now();
+  /** Run a generator to its end in short slices. Returns null once `isCurrent()` is false. */
+  async function runInSlices(steps, isCurrent = () => true) {
+    let sliceStart = performance.now();
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
-      if (performance.now() - rested < STRETCH) continue;
-      await breathe();
-      if (!isAwaited()) return null;
-      rested = performance.now();
+      if (performance.now() - sliceStart < SLICE) continue;
+      await yieldToBrowser();
+      if (!isCurrent()) return null;
+      sliceStart = performance.now();
     }
   }
 
-  Object.assign(glassformer, { breathe, runInSlices });
+  Object.assign(glassformer, { yieldToBrowser, runInSlices });
 })((globalThis.glassformer ??= {}));

@@ -1,7 +1,7 @@
-// Sentences to ids and back, exactly as `data/tokenizer.py` does it: see there for why words are cut so.
+// Byte-pair encoding, exactly as in `data/tokenizer.py`, which explains how words are split.
 (function (glassformer) {
-  const MARKS = ["<pad>", "<start>", "<end>"];
-  const [PAD_ID, START_ID, END_ID] = MARKS.keys();
+  const SPECIAL_TOKENS = ["<pad>", "<start>", "<end>"];
+  const [PAD_ID, START_ID, END_ID] = SPECIAL_TOKENS.keys();
   const NUM_BYTES = 256;
   const UTF8 = new TextEncoder();
   const LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -16,15 +16,15 @@
     String.raw` ?[^\s\p{L}\p{M}\p{N}]`,
   ].join("|");
 
-  // What JavaScript calls white space is not quite what Unicode calls so.
+  // JavaScript's \s is not quite Unicode's White_Space.
   const BLANKS = /\p{White_Space}+/gu;
   const CUTS = {
     elision: new RegExp(ELISION, "gu"),
-    // All white space is plain spaces by then; one before a second one is a piece by itself.
+    // Applied after all white space has become spaces; a space before another one is a piece by itself.
     word: new RegExp(`${WORDS.replace(String.raw`\s`, " ")}| `, "gu"),
   };
 
-  // All that `Tokenizer.save` writes, but for what was learnt.
+  // Everything that `Tokenizer.save` writes except the learned merges.
   const FORMAT = {
     version: "1.0",
     truncation: null,
@@ -63,85 +63,85 @@
     },
   };
 
-  /** Cuts sentences into pieces of words by byte pair encoding. */
+  /** Splits sentences into subword tokens by byte-pair encoding. */
   class Tokenizer {
     #bytesOf;
     #rankOf = new Map();
-    #joined;
+    #mergedIds;
 
-    /** Take the text of a `tokenizer.json`; any that `Tokenizer.save` did not write is refused. */
+    /** Read the text of a `tokenizer.json`; only files written by `Tokenizer.save` are accepted. */
     constructor(text) {
       const merges = readMerges(text);
       const pieces = listPieces(merges);
       const idOf = new Map(pieces.map((piece, id) => [piece, id]));
       const byteOf = new Map(byteCharacters().map((character, byte) => [character, byte]));
       this.#bytesOf = pieces.map((piece, id) =>
-        id < MARKS.length ? new Uint8Array() : Uint8Array.from(piece, (character) => byteOf.get(character)),
+        id < SPECIAL_TOKENS.length ? new Uint8Array() : Uint8Array.from(piece, (character) => byteOf.get(character)),
       );
       merges.forEach(([left, right], rank) =>
         this.#rankOf.set(this.#pair(idOf.get(left), idOf.get(right)), rank),
       );
-      this.#joined = merges.map((pair) => idOf.get(pair.join("")));
+      this.#mergedIds = merges.map((pair) => idOf.get(pair.join("")));
     }
 
-    /** How many ids there are: the marks, the bytes and the pieces. */
+    /** Number of ids: special tokens, bytes and merged pieces. */
     get vocabularySize() {
       return this.#bytesOf.length;
     }
 
-    /** The ids of a sentence, without marks; an empty or blank one has none. */
+    /** Encode a sentence without special tokens; a blank one has no ids. */
     encode(sentence) {
       if (typeof sentence !== "string") throw new Error(`A sentence must be text, got ${typeof sentence}.`);
-      if (/\p{Surrogate}/u.test(sentence)) throw new Error("A sentence must not hold half a character.");
-      const words = cutWords(makePlain(sentence));
+      if (/\p{Surrogate}/u.test(sentence)) throw new Error("A sentence must not contain half of a surrogate pair.");
+      const words = splitWords(normalize(sentence));
       return words.flatMap((word) =>
-        this.#join(Array.from(UTF8.encode(word), (byte) => MARKS.length + byte)),
+        this.#merge(Array.from(UTF8.encode(word), (byte) => SPECIAL_TOKENS.length + byte)),
       );
     }
 
-    /** The sentence of ids, without marks, and nothing after the first end. Stray bytes become "�". */
+    /** Decode ids up to the first end, without special tokens. Invalid bytes become "�". */
     decode(ids) {
       ids.forEach((id) => this.#requireId(id));
-      const kept = ids.includes(END_ID) ? ids.slice(0, ids.indexOf(END_ID)) : ids;
-      const bytes = kept.flatMap((id) => [...this.#bytesOf[id]]);
+      const content = ids.includes(END_ID) ? ids.slice(0, ids.indexOf(END_ID)) : ids;
+      const bytes = content.flatMap((id) => [...this.#bytesOf[id]]);
       return LENIENT.decode(Uint8Array.from(bytes)).replace(/^ /, "").replaceAll("' ", "'");
     }
 
-    /** How an id is shown: a mark by its name, "▁" for a space, "\xf0" for a stray byte. */
+    /** Spell an id: a special token by its name, "▁" for a space, "\xf0" for an incomplete byte. */
     piece(id) {
       this.#requireId(id);
-      return MARKS[id] ?? spell(this.#bytesOf[id]).replaceAll(" ", "▁");
+      return SPECIAL_TOKENS[id] ?? spell(this.#bytesOf[id]).replaceAll(" ", "▁");
     }
 
-    /** Join neighbours by the merge that was learnt first, the leftmost ones first, while there is one. */
-    #join(ids) {
+    /** Apply the merges in the order in which they were learned, each from left to right. */
+    #merge(ids) {
       const { length } = ids;
       const before = ids.map((_, place) => place - 1);
       const after = ids.map((_, place) => place + 1);
       const rankAt = (place) => this.#rankOf.get(this.#pair(ids[place], ids[after[place]]));
-      const waiting = new Heap();
-      const consider = (place) => {
+      const queue = new Heap();
+      const enqueue = (place) => {
         const rank = rankAt(place);
-        if (rank !== undefined) waiting.push(rank * length + place);
+        if (rank !== undefined) queue.push(rank * length + place);
       };
-      ids.forEach((_, place) => consider(place));
-      while (waiting.size) {
-        const first = waiting.pop();
+      ids.forEach((_, place) => enqueue(place));
+      while (queue.size) {
+        const first = queue.pop();
         const place = first % length;
         const rank = (first - place) / length;
-        if (rankAt(place) !== rank) continue; // a neighbour was faster
-        const gone = after[place];
-        ids[place] = this.#joined[rank];
-        ids[gone] = NaN;
-        after[place] = after[gone];
-        before[after[gone]] = place;
-        consider(before[place]);
-        consider(place);
+        if (rankAt(place) !== rank) continue; // already merged with another neighbour
+        const removed = after[place];
+        ids[place] = this.#mergedIds[rank];
+        ids[removed] = NaN;
+        after[place] = after[removed];
+        before[after[removed]] = place;
+        enqueue(before[place]);
+        enqueue(place);
       }
       return ids.filter((id) => !Number.isNaN(id));
     }
 
-    /** One number for two neighbours; NaN at the end of a word. */
+    /** Combine two neighbouring ids into one key; NaN at the end of a word. */
     #pair(left, right) {
       return left * this.vocabularySize + right;
     }
@@ -153,7 +153,7 @@
     }
   }
 
-  /** Numbers that come out smallest first: none is below that at half its place. */
+  /** A binary min-heap of numbers. */
   class Heap {
     #numbers = [];
 
@@ -187,16 +187,16 @@
     }
   }
 
-  function makePlain(sentence) {
-    const plain = sentence.normalize("NFC").replace(BLANKS, " ").replace(/^ | $/g, "").replaceAll("’", "'");
-    return plain.replaceAll("' ", "'  ").replace(CUTS.elision, "' ");
+  function normalize(sentence) {
+    const text = sentence.normalize("NFC").replace(BLANKS, " ").replace(/^ | $/g, "").replaceAll("’", "'");
+    return text.replaceAll("' ", "'  ").replace(CUTS.elision, "' ");
   }
 
-  function cutWords(plain) {
-    return plain === "" ? [] : ` ${plain}`.match(CUTS.word);
+  function splitWords(text) {
+    return text === "" ? [] : ` ${text}`.match(CUTS.word);
   }
 
-  /** The characters that stand for the bytes 0 to 255 in the file (those of GPT-2). */
+  /** GPT-2's printable characters for the bytes 0 to 255. */
   function byteCharacters() {
     let others = 0;
     return Array.from({ length: NUM_BYTES }, (_, byte) => {
@@ -205,12 +205,12 @@
     });
   }
 
-  /** All pieces in the order of their ids. Two merges may make the same one. */
+  /** List all pieces in the order of their ids. Two merges may produce the same piece. */
   function listPieces(merges) {
-    return [...new Set([...MARKS, ...byteCharacters(), ...merges.map((pair) => pair.join(""))])];
+    return [...new Set([...SPECIAL_TOKENS, ...byteCharacters(), ...merges.map((pair) => pair.join(""))])];
   }
 
-  /** Bytes as text, each that belongs to no character by its number. */
+  /** Decode bytes as text, and write bytes outside valid characters as hexadecimal escapes. */
   function spell(bytes) {
     let text = "";
     for (let place = 0; place < bytes.length;) {
@@ -227,18 +227,18 @@
     return text;
   }
 
-  /** The merges in a `tokenizer.json`, once all else in it is known to be as `Tokenizer.save` writes it. */
+  /** Return the merges of a `tokenizer.json` after validating the rest of the file. */
   function readMerges(text) {
     let file;
     try {
       file = JSON.parse(text);
     } catch (error) {
-      throw new Error(`tokenizer.json must hold a tokenizer, but is damaged: ${error.message}.`);
+      throw new Error(`tokenizer.json must be valid JSON: ${error.message}.`);
     }
     const { vocab, merges, ...model } = file?.model ?? {};
     const sameFormat = JSON.stringify({ ...file, model }) === JSON.stringify(FORMAT);
     if (!sameFormat || !areMerges(merges) || !isVocabularyOf(vocab, merges)) {
-      throw new Error("tokenizer.json must be one that `Tokenizer.save` wrote, got one of another kind.");
+      throw new Error("tokenizer.json must be a file written by `Tokenizer.save`.");
     }
     return merges;
   }
@@ -258,5 +258,5 @@
     );
   }
 
-  Object.assign(glassformer, { Tokenizer, MARKS, PAD_ID, START_ID, END_ID });
+  Object.assign(glassformer, { Tokenizer, SPECIAL_TOKENS, PAD_ID, START_ID, END_ID });
 })((globalThis.glassformer ??= {}));

@@ -1,4 +1,4 @@
-"""Watch beam search grow, step by step, on recorded sentences and on the reader's own."""
+"""Beam search step by step, on recorded sentences and on the reader's own."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -6,9 +6,9 @@ from typing import NamedTuple
 from glassformer.widgets.live import LiveFigure, Table
 
 END = "<end>"
-MOST_BEAMS = 4
-MOST_SENTENCES = 4
-DIVISORS: Mapping[str, Callable[[int], float]] = {  # of the log-probability of a hypothesis of so many tokens
+MAX_BEAMS = 4
+MAX_SENTENCES = 4
+LENGTH_PENALTIES: Mapping[str, Callable[[int], float]] = {
     "none": lambda length: 1.0,
     "average": float,
     "gnmt": lambda length: ((5 + length) / 6) ** 0.6,
@@ -17,28 +17,28 @@ DIVISORS: Mapping[str, Callable[[int], float]] = {  # of the log-probability of 
 Continuations = Mapping[tuple[str, ...], Mapping[str, float]]
 
 
-class Found(NamedTuple):
-    """A translation that a search has completed: its tokens, and the log-probability of all of them."""
+class Hypothesis(NamedTuple):
+    """A complete translation."""
 
     tokens: tuple[str, ...]
     log_probability: float
 
 
 def live_beam(searches: Mapping[str, Continuations]) -> LiveFigure:
-    """Show 1 to 4 beams growing token by token, the greedy path beside them, and what they find.
+    """Show beam search with 1 to 4 beams step by step, next to the greedy path, and the hypotheses found.
 
     Args:
-        searches: for each sentence, all beginnings that 1 to 4 beams follow, each with the likeliest tokens
-            that may come next, at least 4 if there are so many, and their log-probabilities. Tokens are
-            written as a tokenizer spells them, "▁" for a space, "<end>" for the end. What is no beginning is
-            complete.
+        searches: recorded search of each sentence. It maps every prefix that 1 to 4 beams visit to the
+            log-probabilities of its most probable next tokens, at least 4 if there are as many. Tokens are
+            spelled as by a tokenizer, "▁" for a space and "<end>" for the end. Sequences that are not among
+            the prefixes are complete.
 
     Raises:
-        ValueError: there are no sentences or too many, one lacks the empty beginning, nothing follows a
-            beginning, or a log-probability is above 0 or no number.
+        ValueError: ``searches`` is empty or has more than 4 sentences, a sentence lacks the empty prefix, a
+            prefix has no next tokens, or a log-probability is positive or NaN.
     """
-    if not 1 <= len(searches) <= MOST_SENTENCES:
-        raise ValueError(f"searches must hold 1 to {MOST_SENTENCES} sentences, got {len(searches)}")
+    if not 1 <= len(searches) <= MAX_SENTENCES:
+        raise ValueError(f"searches must hold 1 to {MAX_SENTENCES} sentences, got {len(searches)}")
     for sentence, continuations in searches.items():
         _require_search(sentence, continuations)
     first = next(iter(searches))
@@ -48,8 +48,8 @@ def live_beam(searches: Mapping[str, Continuations]) -> LiveFigure:
         data={
             "searches": {
                 sentence: [
-                    [beginning, {token: round(p, 6) for token, p in following.items()}]
-                    for beginning, following in continuations.items()
+                    [prefix, {token: round(p, 6) for token, p in next_tokens.items()}]
+                    for prefix, next_tokens in continuations.items()
                 ]
                 for sentence, continuations in searches.items()
             },
@@ -57,39 +57,41 @@ def live_beam(searches: Mapping[str, Continuations]) -> LiveFigure:
             "megabytes": 7.5,
         },
         table=Table(
-            f"What {MOST_BEAMS} beams find for “{first}”, and greedy decoding; scores by length penalty",
-            ("translation", "log-probability", "tokens", *DIVISORS),
+            f"Hypotheses of {MAX_BEAMS} beams for “{first}” and the greedy one; scores by length penalty",
+            ("translation", "log-probability", "tokens", *LENGTH_PENALTIES),
             _rows(searches[first]),
         ),
         heights=(61.3, 81.3),
     )
 
 
-def search(continuations: Continuations, beam_size: int) -> list[Found]:
-    """Follow the likeliest few beginnings side by side, and return what is complete, the likeliest first."""
+def search(continuations: Continuations, beam_size: int) -> list[Hypothesis]:
+    """Run beam search over a tree of prefixes; return the complete hypotheses, most probable first."""
     beams: dict[tuple[str, ...], float] = {(): 0.0}
-    found: list[Found] = []
+    hypotheses: list[Hypothesis] = []
     while beams:
-        grown = {
+        candidates = {
             (*tokens, token): total + log_p
             for tokens, total in beams.items()
             for token, log_p in continuations[tokens].items()
         }
-        best = sorted(grown, key=grown.__getitem__, reverse=True)[: beam_size - len(found)]
-        found += [Found(tokens, grown[tokens]) for tokens in best if tokens not in continuations]
-        beams = {tokens: grown[tokens] for tokens in best if tokens in continuations}
-    return sorted(found, key=lambda one: -one.log_probability)
+        best = sorted(candidates, key=candidates.__getitem__, reverse=True)[: beam_size - len(hypotheses)]
+        hypotheses += [
+            Hypothesis(tokens, candidates[tokens]) for tokens in best if tokens not in continuations
+        ]
+        beams = {tokens: candidates[tokens] for tokens in best if tokens in continuations}
+    return sorted(hypotheses, key=lambda one: -one.log_probability)
 
 
 def _rows(continuations: Continuations) -> list[tuple[str, ...]]:
-    found = [(_text(tokens), tokens, total) for tokens, total in search(continuations, MOST_BEAMS)]
+    found = [(_text(tokens), tokens, total) for tokens, total in search(continuations, MAX_BEAMS)]
     greedy = [(f"greedy: {_text(tokens)}", tokens, total) for tokens, total in search(continuations, 1)]
     return [
         (
             text,
             _show(total),
             str(len(tokens)),
-            *(_show(total / divide(len(tokens)), 3) for divide in DIVISORS.values()),
+            *(_show(total / penalty(len(tokens)), 3) for penalty in LENGTH_PENALTIES.values()),
         )
         for text, tokens, total in found + greedy
     ]
@@ -106,11 +108,11 @@ def _show(number: float, digits: int = 2) -> str:
 
 def _require_search(sentence: str, continuations: Continuations) -> None:
     if () not in continuations:
-        raise ValueError(f"searches must hold the empty beginning of {sentence!r}, got none")
-    for beginning, following in continuations.items():
-        where = f"after {' '.join(beginning)!r} of {sentence!r}"
-        if not following:
-            raise ValueError(f"searches must hold at least 1 token {where}, got 0")
-        for token, log_p in following.items():
+        raise ValueError(f"searches must hold the empty prefix for {sentence!r}")
+    for prefix, next_tokens in continuations.items():
+        where = f"after {' '.join(prefix)!r} of {sentence!r}"
+        if not next_tokens:
+            raise ValueError(f"searches must hold at least 1 next token {where}, got 0")
+        for token, log_p in next_tokens.items():
             if not log_p <= 0:
                 raise ValueError(f"log-probabilities must be 0 or below, got {log_p} for {token!r} {where}")

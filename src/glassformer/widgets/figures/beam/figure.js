@@ -1,25 +1,25 @@
-// Beam search, step by step: how the tree grows, what is kept, what is dropped, and how what was found is ranked.
+// Beam search, step by step: the search tree, kept and pruned candidates, and the ranking of hypotheses.
 (function (glassformer) {
   const END = "<end>";
-  const MOST_OWN = 3; // sentences of the reader's that stay in the list
+  const MAX_USER_SENTENCES = 3; // in the list of sentences
   const COUNTS = ["None", "One", "Two", "Three", "Four"];
 
   const number = (value) => glassformer.show(value, 2);
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-  /** What a recorded search says of its tokens. */
+  /** Make a source of continuations from a recorded search. */
   function recorded(pairs) {
-    const sorted = pairs.map(([beginning, following]) => [
-      beginning,
-      Object.entries(following)
+    const sorted = pairs.map(([prefix, nextTokens]) => [
+      prefix,
+      Object.entries(nextTokens)
         .map(([token, logProbability]) => ({ token, logProbability }))
         .sort((one, other) => other.logProbability - one.logProbability),
     ]);
     return {
-      continuations: glassformer.treeOf(sorted),
+      continuations: glassformer.makePrefixTree(sorted),
       spell: (token) => token,
       hasEnded: () => true,
-      write: (tokens) => {
+      detokenize: (tokens) => {
         const text = tokens.filter((token) => token !== END).join("");
         return text.replaceAll("▁", " ").replace(/^ /, "").replaceAll("' ", "'");
       },
@@ -28,14 +28,14 @@
 
   function start(stage, { searches, model, megabytes }) {
     const { element, set, choice, slider, summary, prediction } = glassformer;
-    const { GREEDY } = glassformer.beamTree;
+    const { GREEDY } = glassformer.makeSearchTree;
     const sources = new Map(Object.entries(searches).map(([sentence, pairs]) => [sentence, recorded(pairs)]));
     const state = { sentence: [...sources.keys()][0], beamSize: 4, penalty: "none", step: 5, picked: null };
-    const own = []; // the reader's sentences, the oldest first
+    const userSentences = []; // oldest first
     let source;
     let steps;
-    let found;
-    let greedy; // the greedy path, from its first token on
+    let hypotheses;
+    let greedy; // the greedy path
 
     // ---- Controls ----
 
@@ -51,7 +51,7 @@
     const beams = slider({
       label: "beams",
       min: 1,
-      max: glassformer.MOST_BEAMS,
+      max: glassformer.MAX_BEAMS,
       step: 1,
       value: state.beamSize,
       onInput: (size) => {
@@ -90,18 +90,18 @@
     const forward = button("Step", () => goTo(state.step + 1));
     const toEnd = button("To the end", () => goTo(numSteps()));
 
-    const tree = glassformer.beamTree({
+    const tree = glassformer.makeSearchTree({
       onPick: (node) => {
         state.picked = node;
         draw();
       },
-      onWiden: () => {
+      onResize: () => {
         tree.build({ steps, greedy, spell: source.spell });
         draw();
       },
     });
-    const inside = glassformer.beamNode();
-    const ranking = glassformer.beamRanking();
+    const inside = glassformer.makeNodeDetails();
+    const ranking = glassformer.makeRankingTable();
     const { parts, say } = summary();
 
     const control = ({ label, input, output = "" }) =>
@@ -112,15 +112,15 @@
       element("div", { class: "controls steps" }, back, forward, toEnd, control(time)),
       element("div", { class: "search" }, tree.whole, inside.whole),
       ...parts,
-      element("div", { class: "found" }, control(penalty), ranking.whole),
-      glassformer.ownSentence({ model, megabytes, onFound: add }),
+      element("div", { class: "hypotheses" }, control(penalty), ranking.whole),
+      glassformer.makeSentenceForm({ model, megabytes, onFound: add }),
     );
 
-    /** The question is answered by the recorded searches themselves. */
+    /** The answer is computed from the recorded searches. */
     function makePrediction() {
       const gains = [...sources].map(([name, { continuations }]) => {
         const [one, four] = [1, 4].map(
-          (beamSize) => glassformer.beamNumbers({ continuations, beamSize }).found,
+          (beamSize) => glassformer.traceSearch({ continuations, beamSize }).hypotheses,
         );
         const best = Math.max(...four.map(({ logProbability }) => logProbability));
         return { name, one: one[0].logProbability, best };
@@ -131,26 +131,26 @@
       );
       return prediction({
         question:
-          "Greedy decoding follows one path. For how many of these sentences do four beams find a likelier " +
-          "translation?",
+          "Greedy decoding follows one path. For how many of these sentences do four beams find a more " +
+          "probable translation?",
         answers: COUNTS.slice(0, gains.length + 1),
         right: likelier.length,
         because: listed.length
           ? `The log-probability rises for ${listed.join(" and ")}.`
-          : "All stay as they are.",
+          : "No translation changes.",
       });
     }
 
-    // ---- Searching ----
+    // ---- Search ----
 
-    /** Search anew, and show as many steps as before, or all if these were all. */
+    /** Run the search again; show as many steps as before, or all if all were shown. */
     function search() {
       const step = state.step === numSteps() ? Infinity : state.step;
       source = sources.get(state.sentence);
       const { continuations, spell, hasEnded } = source;
-      const run = (beamSize) => glassformer.beamNumbers({ continuations, beamSize, hasEnded });
-      ({ steps, found } = run(state.beamSize));
-      greedy = run(1).steps.map(([likeliest]) => likeliest);
+      const run = (beamSize) => glassformer.traceSearch({ continuations, beamSize, hasEnded });
+      ({ steps, hypotheses } = run(state.beamSize));
+      greedy = run(1).steps.map(([best]) => best);
       tree.build({ steps, greedy, spell });
       set(time.input, { max: numSteps() });
       goTo(step);
@@ -161,20 +161,20 @@
       time.input.dispatchEvent(new Event("input"));
     }
 
-    /** Take in a sentence of the reader's, and what is known of it. */
-    function add(text, known) {
+    /** Add a sentence of the reader's with its search. */
+    function add(text, recorded) {
       if (!sources.has(text)) {
         sentence.input.append(element("option", { value: text }, text));
-        own.push(text);
+        userSentences.push(text);
       }
-      sources.set(text, known);
-      if (own.length > MOST_OWN) forget(own.shift());
+      sources.set(text, recorded);
+      if (userSentences.length > MAX_USER_SENTENCES) removeSentence(userSentences.shift());
       sentence.input.value = state.sentence = text;
       search();
       goTo(Infinity);
     }
 
-    function forget(text) {
+    function removeSentence(text) {
       sources.delete(text);
       [...sentence.input.options].find(({ value }) => value === text).remove();
     }
@@ -183,34 +183,34 @@
 
     function draw() {
       const isShown = ({ tokens }) => tokens.length <= state.step;
-      const ranked = glassformer.rankHypotheses(found.filter(isShown), state.penalty, source.hasEnded);
+      const ranked = glassformer.rankHypotheses(hypotheses.filter(isShown), state.penalty, source.hasEnded);
       const picked = state.picked ?? defaultPick(ranked);
       const greedyColumns = greedy.map((each, row) => columnOf(each, row));
-      const seen = (state.picked ?? { row: state.step - 1 }).row;
-      tree.show({ step: state.step, picked, lit: lineage(picked), greedyColumns, seen });
+      const visibleRow = (state.picked ?? { row: state.step - 1 }).row;
+      tree.show({ step: state.step, picked, path: ancestors(picked), greedyColumns, visibleRow });
       set(back, { "aria-disabled": String(state.step === 1) });
       for (const each of [forward, toEnd]) set(each, { "aria-disabled": String(state.step === numSteps()) });
       drawPicked(picked);
-      const followed = (steps[state.step - 1] ?? []).filter(({ fate }) => fate === "followed");
-      ranking.draw({ ranked, followed, write: source.write });
+      const beams = (steps[state.step - 1] ?? []).filter(({ status }) => status === "kept");
+      ranking.draw({ ranked, beams, detokenize: source.detokenize });
       say(describe(ranked));
     }
 
-    /** The best that was found where the search has ended, else the likeliest of this step. */
+    /** Pick the best hypothesis once the search has ended, or else the best candidate of this step. */
     function defaultPick([winner]) {
       const row = state.step - 1;
       if (row >= steps.length - 1 && winner) return { row: winner.tokens.length - 1, column: winner.column };
       return { row, column: 0 };
     }
 
-    /** In which column of a step something stands; none if it is not there. */
+    /** Find the column of a candidate in a step, or null. */
     function columnOf({ tokens }, row) {
-      const place = (steps[row] ?? []).findIndex((each) => each.tokens.join("\n") === tokens.join("\n"));
-      return place < 0 ? null : place;
+      const column = (steps[row] ?? []).findIndex((each) => each.tokens.join("\n") === tokens.join("\n"));
+      return column < 0 ? null : column;
     }
 
-    /** The columns that a node descends from, row by row. */
-    function lineage({ row, column }) {
+    /** List the columns of a node's ancestors by row. */
+    function ancestors({ row, column }) {
       if (column === GREEDY) return [];
       const columns = [];
       for (let place = row; place >= 0; place--) {
@@ -220,12 +220,12 @@
       return columns;
     }
 
-    /** What is known of the picked node, and which of its continuations the next step kept if that is shown. */
+    /** Show the picked node, and which of its continuations the next step kept. */
     function drawPicked({ row, column }) {
       const isGreedy = column === GREEDY;
       const node = isGreedy ? greedy[row] : steps[row][column];
       const later = isGreedy ? greedy.slice(row + 1, row + 2) : (steps[row + 1] ?? []);
-      const kept = later.filter(({ fate, parent }) => fate !== "dropped" && (isGreedy || parent === column));
+      const kept = later.filter(({ status, parent }) => status !== "pruned" && (isGreedy || parent === column));
       inside.draw({
         node,
         source,
@@ -233,48 +233,48 @@
       });
     }
 
-    // ---- Saying ----
+    // ---- Descriptions ----
 
     function describe(ranked) {
       const beamsOf = plural(state.beamSize, "beam");
       if (state.step >= steps.length) {
-        return `${describeBest(ranked, beamsOf)}; greedy decoding’s translation ${placeOfGreedy(ranked)}.`;
+        return `${describeBest(ranked, beamsOf)}; the greedy translation ${rankOfGreedy(ranked)}.`;
       }
       const step = steps[state.step - 1];
-      const going = step.filter(({ fate }) => fate === "followed");
-      const leads = `“${source.write(going[0].tokens)}” leads with ${number(going[0].logProbability)}`;
+      const kept = step.filter(({ status }) => status === "kept");
+      const leads = `“${source.detokenize(kept[0].tokens)}” leads with ${number(kept[0].logProbability)}`;
       const numEnded = ranked.filter((each) => each.ended).length;
       const ended = numEnded ? `, ${numEnded} complete` : "";
-      return `Step ${state.step}: ${going.length} of ${beamsOf} followed${ended}; ${leads}; ${greedySoFar(step)}.`;
+      return `Step ${state.step}: ${kept.length} of ${beamsOf} kept${ended}; ${leads}; ${greedySoFar(step)}.`;
     }
 
     function describeBest(ranked, beamsOf) {
       const [best] = ranked;
-      const cut = ranked.filter((each) => !each.ended);
-      const limit = `cut off at ${cut[0]?.tokens.length} tokens, the most that this search writes`;
+      const truncated = ranked.filter((each) => !each.ended);
+      const limit = `truncated at ${truncated[0]?.tokens.length} tokens, the maximum length`;
       if (!best.ended) return `None of ${beamsOf} has ended: all were ${limit}`;
       const penalty =
-        state.penalty === "none" ? "Without a penalty" : `With the penalty “${state.penalty}”`;
-      const text = source.write(best.tokens);
-      const first = `${penalty}, “${text}” is the best of ${beamsOf}, score ${number(best.score)}`;
-      if (!cut.length) return first;
-      return `${first}; ${cut.length} of them ${cut.length === 1 ? "was" : "were"} ${limit}`;
+        state.penalty === "none" ? "Without a length penalty" : `With length penalty “${state.penalty}”`;
+      const text = source.detokenize(best.tokens);
+      const first = `${penalty}, the best of ${beamsOf} is “${text}”, score ${number(best.score)}`;
+      if (!truncated.length) return first;
+      return `${first}; ${truncated.length} of them ${truncated.length === 1 ? "was" : "were"} ${limit}`;
     }
 
-    function placeOfGreedy(ranked) {
-      const { tokens: path, logProbability, fate } = greedy.at(-1);
-      if (fate === "cut") return "was cut off, too";
-      const place = ranked.findIndex(({ tokens }) => tokens.join("\n") === path.join("\n"));
-      if (place >= 0) return `is number ${place + 1}`;
-      return `“${source.write(path)}” is not among them, log-probability ${number(logProbability)}`;
+    function rankOfGreedy(ranked) {
+      const { tokens: path, logProbability, status } = greedy.at(-1);
+      if (status === "truncated") return "was truncated, too";
+      const rank = ranked.findIndex(({ tokens }) => tokens.join("\n") === path.join("\n"));
+      if (rank >= 0) return `has rank ${rank + 1}`;
+      return `“${source.detokenize(path)}” is not among them, log-probability ${number(logProbability)}`;
     }
 
     function greedySoFar(step) {
       const path = greedy[state.step - 1];
       if (!path) return "greedy decoding has ended";
       const column = columnOf(path, state.step - 1);
-      const isKept = column !== null && step[column].fate !== "dropped";
-      return isKept ? `greedy decoding’s path is number ${column + 1}` : "greedy decoding’s path is dropped";
+      const isKept = column !== null && step[column].status !== "pruned";
+      return isKept ? `the greedy path has rank ${column + 1}` : "the greedy path is pruned";
     }
 
     search();

@@ -1,10 +1,9 @@
-// The beams as a table: what is complete, the best first, then what was cut off, or is still followed.
+// Table of hypotheses: complete ones by rank, then truncated ones and active beams.
 (function (glassformer) {
   const NAMES = ["log-probability", "tokens", "divided by", "score"];
-  const KINDS = ["total", "tokens", "divisor", "score"];
+  const CLASSES = ["total", "tokens", "divisor", "score"];
 
-  /** Make the table. `draw` fills it in. */
-  glassformer.beamRanking = function () {
+    glassformer.makeRankingTable = function () {
     const { element, show } = glassformer;
     const body = element("tbody");
     const head = [
@@ -19,43 +18,43 @@
       body,
     );
 
-    /** Show hypotheses of `rankHypotheses`, and nodes of `beamNumbers`; `write` makes text of tokens. */
-    function draw({ ranked, followed, write }) {
-      const ended = ranked.filter(({ fate }) => fate === "complete");
-      const cut = ranked.filter(({ fate }) => fate === "cut");
-      const complete = ended.map((each, place) => {
+    /** Show hypotheses ranked by `rankHypotheses` and active beams; `detokenize` joins tokens into text. */
+    function draw({ ranked, beams, detokenize }) {
+      const ended = ranked.filter(({ status }) => status === "complete");
+      const truncated = ranked.filter(({ status }) => status === "truncated");
+      const complete = ended.map((each, rank) => {
         const numbers = [show(each.divisor, 2), show(each.score, 3)];
-        return row(each, write, { kind: place ? "complete" : "complete first", place: place + 1, numbers });
+        return row(each, detokenize, { kind: rank ? "complete" : "complete first", rank: rank + 1, numbers });
       });
-      const open = followed.map((each) =>
-        row(each, write, { kind: "followed", place: "", numbers: ["", "goes on"] }),
+      const active = beams.map((each) =>
+        row(each, detokenize, { kind: "kept", rank: "", numbers: ["", "continues"] }),
       );
-      body.replaceChildren(...complete, ...cut.map((each) => cutRow(each, write)), ...open);
+      body.replaceChildren(...complete, ...truncated.map((each) => truncatedRow(each, detokenize)), ...active);
     }
 
-    function row({ tokens, logProbability }, write, { kind, place, numbers }) {
+    function row({ tokens, logProbability }, detokenize, { kind, rank, numbers }) {
       const cells = [show(logProbability, 2), tokens.length, ...numbers];
       return element(
         "tr",
         { class: kind },
-        ...start(place, write(tokens)),
-        ...cells.map((cell, column) => element("td", { class: `number ${KINDS[column]}` }, String(cell))),
+        ...start(rank, detokenize(tokens)),
+        ...cells.map((cell, column) => element("td", { class: `number ${CLASSES[column]}` }, String(cell))),
       );
     }
 
-    function cutRow({ tokens, logProbability }, write) {
+    function truncatedRow({ tokens, logProbability }, detokenize) {
       return element(
         "tr",
-        { class: "cut" },
-        ...start("", write(tokens)),
+        { class: "truncated" },
+        ...start("", detokenize(tokens)),
         element("td", { class: "number total" }, show(logProbability, 2)),
-        element("td", { class: "number why", colspan: 3 }, `cut off at ${tokens.length} tokens`),
+        element("td", { class: "number why", colspan: 3 }, `truncated at ${tokens.length} tokens`),
       );
     }
 
-    function start(place, text) {
+    function start(rank, text) {
       return [
-        element("td", { class: "place" }, String(place)),
+        element("td", { class: "rank" }, String(rank)),
         element("th", { scope: "row", lang: "fr" }, text || "(nothing)"),
       ];
     }

@@ -1,83 +1,86 @@
-// Beam search over a tree of beginnings: the dozen lines of the book, with all that they go through kept.
+// Beam search over a tree of prefixes, with all intermediate steps recorded.
 //
-// `continuations` says of a beginning, a list of tokens, what the likeliest next ones are, the likeliest
-// first: `[{ token, logProbability }]`. It says nothing of what is complete.
+// `continuations` maps a prefix, a list of tokens, to its most probable next tokens, best first:
+// `[{ token, logProbability }]`. It returns undefined for a complete hypothesis.
 (function (glassformer) {
-  const MOST_BEAMS = 4;
-  const NUM_FOLLOWING = 6; // next tokens of each beginning that are known
+  const MAX_BEAMS = 4;
+  const NUM_NEXT_TOKENS = 6; // recorded for each prefix
   const PENALTIES = { none: () => 1, average: (n) => n, gnmt: (n) => ((5 + n) / 6) ** 0.6 };
 
   /**
-   * Follow the likeliest few beginnings side by side. Returned are `steps`, of each the likeliest
-   * continuations, `{ tokens, logProbability, column, parent, fate }`, where `column` is the rank, `parent`
-   * the column of what is continued, and the fate "followed", "complete", "cut" (neither followed nor ended)
-   * or "dropped"; and what was `found`.
+   * Run beam search and record its steps. Returns `steps`, the best candidates of each step, and the finished
+   * `hypotheses`. A candidate is `{ tokens, logProbability, column, parent, status }`: `column` is its rank, `parent`
+   * the column that it extends, and `status` is "kept", "complete", "truncated" (at the maximum length) or "pruned".
    */
-  glassformer.beamNumbers = function ({ continuations, beamSize, hasEnded = () => true }) {
-    const [steps, found] = [[], []];
+  glassformer.traceSearch = function ({ continuations, beamSize, hasEnded = () => true }) {
+    const [steps, hypotheses] = [[], []];
     let beams = [{ tokens: [], logProbability: 0, column: 0 }];
     while (beams.length) {
-      const grown = beams.flatMap((beam) =>
+      const candidates = beams.flatMap((beam) =>
         continuations(beam.tokens).map(({ token, logProbability }) => ({
           tokens: [...beam.tokens, token],
           logProbability: beam.logProbability + logProbability,
           parent: beam.column,
         })),
       );
-      grown.sort((one, other) => other.logProbability - one.logProbability);
-      const step = grown.slice(0, NUM_FOLLOWING);
-      const room = beamSize - found.length;
-      step.forEach((each, column) => {
-        const stopped = hasEnded(each.tokens) ? "complete" : "cut";
-        const kept = continuations(each.tokens) ? "followed" : stopped;
-        Object.assign(each, { column, fate: column < room ? kept : "dropped" });
+      candidates.sort((one, other) => other.logProbability - one.logProbability);
+      const step = candidates.slice(0, NUM_NEXT_TOKENS);
+      const numOpen = beamSize - hypotheses.length;
+      step.forEach((candidate, column) => {
+        const finished = hasEnded(candidate.tokens) ? "complete" : "truncated";
+        const status = continuations(candidate.tokens) ? "kept" : finished;
+        Object.assign(candidate, { column, status: column < numOpen ? status : "pruned" });
       });
       steps.push(step);
-      found.push(...step.filter(({ fate }) => fate === "complete" || fate === "cut"));
-      beams = step.filter(({ fate }) => fate === "followed");
+      hypotheses.push(...step.filter(({ status }) => status === "complete" || status === "truncated"));
+      beams = step.filter(({ status }) => status === "kept");
     }
-    return { steps, found };
+    return { steps, hypotheses };
   };
 
-  /** Rank hypotheses by log-probability over the penalty of their length; those without an end come last. */
-  glassformer.rankHypotheses = function (found, penalty, hasEnded = () => true) {
-    const scored = found.map((each) => {
+  /** Rank hypotheses by log-probability divided by the length penalty; truncated ones come last. */
+  glassformer.rankHypotheses = function (hypotheses, penalty, hasEnded = () => true) {
+    const scored = hypotheses.map((each) => {
       const divisor = PENALTIES[penalty](each.tokens.length);
       return { ...each, divisor, score: each.logProbability / divisor, ended: hasEnded(each.tokens) };
     });
     return scored.sort((one, other) => other.ended - one.ended || other.score - one.score);
   };
 
-  /** Make `continuations` of pairs: a beginning, and the tokens that may come next. */
-  glassformer.treeOf = function (pairs) {
-    const known = new Map(pairs.map(([beginning, following]) => [beginning.join("\n"), following]));
-    return (tokens) => known.get(tokens.join("\n"));
+  /** Make `continuations` from pairs of a prefix and its next tokens. */
+  glassformer.makePrefixTree = function (pairs) {
+    const nextTokensOf = new Map(pairs.map(([prefix, nextTokens]) => [prefix.join("\n"), nextTokens]));
+    return (tokens) => nextTokensOf.get(tokens.join("\n"));
   };
 
-  /** Run the searches of 1 to 4 beams through a model, and make `continuations` of all that they meet. */
-  glassformer.searchModel = async function (model, sourceIds, { breathe = () => {}, maxLength } = {}) {
+  /** Search a model with 1 to 4 beams, and make `continuations` of all prefixes that occur. */
+  glassformer.searchModel = async function (
+    model,
+    sourceIds,
+    { yieldToBrowser = () => {}, maxLength } = {},
+  ) {
     const pairs = [];
-    for (let beamSize = MOST_BEAMS; beamSize >= 1; beamSize--) {
-      if (pairs.length && isKnown(glassformer.treeOf(pairs), beamSize)) continue;
-      const options = { beamSize, nBest: beamSize, numFollowing: NUM_FOLLOWING, maxLength };
-      let beginnings = [[]];
-      for (const { following, beams } of glassformer.beamSearch(model, sourceIds, options)) {
-        following.forEach((tokens, beam) => {
+    for (let beamSize = MAX_BEAMS; beamSize >= 1; beamSize--) {
+      if (pairs.length && isCovered(glassformer.makePrefixTree(pairs), beamSize)) continue;
+      const options = { beamSize, nBest: beamSize, numNextTokens: NUM_NEXT_TOKENS, maxLength };
+      let prefixes = [[]];
+      for (const { nextTokens, beams } of glassformer.beamSearch(model, sourceIds, options)) {
+        nextTokens.forEach((tokens, beam) => {
           const named = tokens.map(({ id, logProbability }) => ({ token: id, logProbability }));
-          pairs.push([beginnings[beam], named]);
+          pairs.push([prefixes[beam], named]);
         });
-        beginnings = beams.map(({ ids }) => ids);
-        await breathe();
+        prefixes = beams.map(({ ids }) => ids);
+        await yieldToBrowser();
       }
     }
-    return glassformer.treeOf(pairs);
+    return glassformer.makePrefixTree(pairs);
   };
 
-  /** Whether a wider search has met all that this one goes through, up to every end. */
-  function isKnown(continuations, beamSize) {
-    const { found } = glassformer.beamNumbers({ continuations, beamSize });
-    return found.every(({ tokens }) => tokens.at(-1) === glassformer.END_ID);
+  /** Say whether a wider search has visited every prefix of this one. */
+  function isCovered(continuations, beamSize) {
+    const { hypotheses } = glassformer.traceSearch({ continuations, beamSize });
+    return hypotheses.every(({ tokens }) => tokens.at(-1) === glassformer.END_ID);
   }
 
-  Object.assign(glassformer, { PENALTIES: Object.keys(PENALTIES), MOST_BEAMS });
+  Object.assign(glassformer, { PENALTIES: Object.keys(PENALTIES), MAX_BEAMS });
 })((globalThis.glassformer ??= {}));

@@ -1,21 +1,9 @@
-// The reader's own sentence: load the translator when asked to, and search.
+// Search for translations of the reader's own sentence; the translator is loaded on request.
 (function (glassformer) {
-  const MOST_TOKENS = 48; // that this figure reads
+  const MAX_TOKENS = 48;
 
-  const tick = () => new Promise((resolve) => setTimeout(resolve));
-
-  /** Let the page breathe now and then, so that a slow machine does not freeze. */
-  function makeBreath() {
-    let rested = performance.now();
-    return async () => {
-      if (performance.now() - rested < 30) return;
-      await tick();
-      rested = performance.now();
-    };
-  }
-
-  /** Make a field with its button. `onFound` hears a sentence, and what its search says of its tokens. */
-  glassformer.ownSentence = function ({ model, megabytes, onFound }) {
+  /** Make a field with its button. `onFound` is called with a sentence and the tree of its search. */
+  glassformer.makeSentenceForm = function ({ model, megabytes, onFound }) {
     const { element } = glassformer;
     const field = element("input", { type: "text", lang: "en", spellcheck: "false" });
     field.value = "The street was too wide.";
@@ -48,7 +36,7 @@
       message.textContent = "Loading …";
       bar.hidden = false;
       const files = await glassformer.fetchModel(model, (numBytes) => (bar.value = numBytes));
-      await tick();
+      await glassformer.yieldToBrowser();
       translator = glassformer.loadTranslator(files);
       button.textContent = "Search";
     }
@@ -56,21 +44,23 @@
     async function search() {
       const text = field.value.trim();
       const ids = translator.tokenize(text);
-      if (!ids.length) throw new Error("There is nothing to translate: the field is empty.");
-      if (ids.length > MOST_TOKENS) {
+      if (!ids.length) throw new Error("Please type a sentence first: the field is empty.");
+      if (ids.length > MAX_TOKENS) {
         throw new Error(
-          `The sentence is too long for this figure: it has ${ids.length} tokens, and ${MOST_TOKENS} can be shown.`,
+          `The sentence is too long for this figure: it has ${ids.length} tokens; the maximum is ${MAX_TOKENS}.`,
         );
       }
       message.textContent = "Searching …";
-      await tick();
+      await glassformer.yieldToBrowser();
       const { tokenizer } = translator;
-      const continuations = await glassformer.searchModel(translator.model, ids, { breathe: makeBreath() });
+      const continuations = await glassformer.searchModel(translator.model, ids, {
+        yieldToBrowser: glassformer.yieldToBrowser,
+      });
       onFound(text, {
         continuations,
         spell: (id) => tokenizer.piece(id),
         hasEnded: (target) => target.at(-1) === glassformer.END_ID,
-        write: (target) => tokenizer.decode(target),
+        detokenize: (target) => tokenizer.decode(target),
       });
       message.textContent = "";
     }

@@ -6,7 +6,7 @@
   const [TOP, BOTTOM, STEP] = [48, 256, 104];
 
   /** The drawing of one block, from its foot to its top; what is lit is the way that the words take. */
-  figure.makeDrawing = function () {
+  figure.makeBlockDiagram = function () {
     const { element } = glassformer;
     const drawing = element("svg", { class: "drawing", viewBox: "0 0 200 282", "aria-hidden": "true" });
 

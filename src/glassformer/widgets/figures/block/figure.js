@@ -28,7 +28,7 @@
         draw();
       },
     });
-    const block = figure.makeDrawing();
+    const block = figure.makeBlockDiagram();
     const rows = figure.makeRows(words, sizes.d_model);
     const curves = figure.measures.map((measure) => figure.makeCurve(measure, num_layers));
     const above = element(

@@ -10,7 +10,7 @@ from glassformer.validation import require_shape
 from glassformer.widgets.figures.formula.word_vectors import word_vectors
 from glassformer.widgets.live import LiveFigure, Table
 
-MOST_WORDS = 12
+MAX_WORDS = 12
 D_MODEL = 4
 REACH = 2  # of a matrix's entries: no exponential can overflow, so the page need not shift the scores
 
@@ -34,8 +34,8 @@ def live_formula(
         ValueError: there is no word or too many, or a matrix does not fit.
     """
     words = sentence.split()
-    if not 1 <= len(words) <= MOST_WORDS:
-        raise ValueError(f"sentence must have 1 to {MOST_WORDS} words, got {len(words)}")
+    if not 1 <= len(words) <= MAX_WORDS:
+        raise ValueError(f"sentence must have 1 to {MAX_WORDS} words, got {len(words)}")
     weights = {"query_weight": query_weight, "key_weight": key_weight, "value_weight": value_weight}
     require_shape((D_MODEL, D_MODEL), **weights)
     for name, weight in weights.items():
@@ -46,7 +46,7 @@ def live_formula(
         label="One formula, step by step",
         data={
             "sentence": sentence,
-            "mostWords": MOST_WORDS,
+            "maxWords": MAX_WORDS,
             "projections": {
                 name.removesuffix("_weight"): weight.tolist() for name, weight in weights.items()
             },

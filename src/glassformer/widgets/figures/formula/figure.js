@@ -10,7 +10,7 @@
   };
 
   /** All numbers of the figure. A row that may look at nothing has weights of zero. */
-  glassformer.formulaNumbers = function ({ words, projections, mask }) {
+  glassformer.computeSteps = function ({ words, projections, mask }) {
     const x = words.map((word) => wordVector(word, projections.query.length));
     const [query, key, value] = ROLES.map((role) => product(x, projections[role]));
     const scores = productTransposed(query, key);
@@ -136,7 +136,7 @@
 
   let groups = 0;
 
-  function start(stage, { sentence, mostWords, projections }) {
+  function start(stage, { sentence, maxWords, projections }) {
     const { element, set, choice, summary, prediction } = glassformer;
     const words = split(sentence);
     const row = Math.floor(words.length / 2);
@@ -167,8 +167,8 @@
     field.addEventListener("input", () => {
       const typed = split(field.value);
       if (typed.length === 0) return say("Type a word, and the formula begins.");
-      state.words = typed.slice(0, mostWords);
-      state.tooLong = typed.length > mostWords;
+      state.words = typed.slice(0, maxWords);
+      state.tooLong = typed.length > maxWords;
       state.row = Math.min(state.row, state.words.length - 1);
       state.column = Math.min(state.column, state.words.length - 1);
       rebuild();
@@ -215,7 +215,7 @@
         right: 2,
         because: "The softmax divides by the sum of what is left, so the odds among the others stay.",
       }),
-      element("label", { class: "sentence" }, `Your sentence, at most ${mostWords} words`, field),
+      element("label", { class: "sentence" }, `Your sentence, at most ${maxWords} words`, field),
       steps,
       element(
         "div",
@@ -309,7 +309,7 @@
     function draw() {
       const { words, row, column } = state;
       const current = maskOf(state);
-      const all = glassformer.formulaNumbers({ words, projections, mask: current });
+      const all = glassformer.computeSteps({ words, projections, mask: current });
       const step = STEPS[state.step];
       drawGrid(step.grid(all), current);
       given.textContent = step.given(all, row);
@@ -317,7 +317,7 @@
       work.textContent = step.work(all, row, column);
       drawNumbers(step.columns(all, row));
       sources.replaceChildren(...ROLES.map((role) => source(role, all.x[row], all[role][row])));
-      const limit = state.tooLong ? `Only the first ${mostWords} words are taken. ` : "";
+      const limit = state.tooLong ? `Only the first ${maxWords} words are taken. ` : "";
       say(`${limit}“${words[row]}”: ${step.say(all, row, words)}`);
     }
 

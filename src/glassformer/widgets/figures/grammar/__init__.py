@@ -11,7 +11,7 @@ from numpy import ndarray as Array
 
 from glassformer.widgets.live import LiveFigure, Table
 
-NUM_MARKS = 3  # ids before those of the words: padding, start, end
+NUM_SPECIAL_TOKENS = 3  # ids before those of the words: padding, start, end
 FRAME = ("the", "didn't", "because", "it", "was", "too", "very")
 PRONOUNS = ("il", "elle")
 
@@ -55,7 +55,7 @@ def live_grammar(
     _require_words("english", english, [*FRAME, *of_english])
     _require_words("french", french, [*PRONOUNS, *[noun["french"] for noun in nouns]])
     for side, words in {"source": english, "target": french}.items():
-        wanted, given = len(words) + NUM_MARKS, config[f"{side}_vocabulary_size"]
+        wanted, given = len(words) + NUM_SPECIAL_TOKENS, config[f"{side}_vocabulary_size"]
         if given != wanted:
             raise ValueError(f"config must have a {side}_vocabulary_size of {wanted}, got {given}")
     for role, choices in {

@@ -137,7 +137,7 @@
 
     function translate() {
       before = now;
-      now = glassformer.grammarNumbers(model, english, french, glassformer.composeSentence(chosen));
+      now = glassformer.translateAndInspect(model, english, french, glassformer.composeSentence(chosen));
       if (before && !isComparable()) picked = null;
       draw();
     }

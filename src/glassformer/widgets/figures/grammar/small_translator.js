@@ -1,6 +1,6 @@
 // A small translator of sentences of the grammar, and what it makes of one.
 (function (glassformer) {
-  const NUM_MARKS = 3; // ids before those of the words: padding, start, end
+  const NUM_SPECIAL_TOKENS = 3; // ids before those of the words: padding, start, end
   const PRONOUNS = ["il", "elle"];
   const LONGEST = 20;
 
@@ -24,19 +24,19 @@
    * Translate English words, the likeliest word each time, and look at all heads meanwhile. `places` says
    * where "it" stands in the source, and where il or elle stands in the target, -1 if it is not written.
    */
-  glassformer.grammarNumbers = function (model, english, french, source) {
+  glassformer.translateAndInspect = function (model, english, french, source) {
     const { greedy, finish, inspect, kernels } = glassformer;
-    const sourceIds = source.map((word) => english.indexOf(word) + NUM_MARKS);
+    const sourceIds = source.map((word) => english.indexOf(word) + NUM_SPECIAL_TOKENS);
     const { ids } = finish(greedy(model, sourceIds, { maxLength: LONGEST }));
     const { maps, logits } = inspect(model, sourceIds, ids);
-    const target = ids.map((id) => french[id - NUM_MARKS] ?? "<end>");
+    const target = ids.map((id) => french[id - NUM_SPECIAL_TOKENS] ?? "<end>");
     const places = {
       source: source.indexOf("it"),
       target: target.findIndex((word) => PRONOUNS.includes(word)),
     };
     const logProbabilities = places.target < 0 ? null : kernels.logSoftmax(logits[places.target]);
     const probabilities = PRONOUNS.map((word) =>
-      logProbabilities ? Math.exp(logProbabilities[french.indexOf(word) + NUM_MARKS]) : 0,
+      logProbabilities ? Math.exp(logProbabilities[french.indexOf(word) + NUM_SPECIAL_TOKENS]) : 0,
     );
     return { source, target, given: ["<start>", ...target.slice(0, -1)], ids, places, probabilities, maps };
   };

@@ -3,7 +3,7 @@
   const { dot, product, softmax } = glassformer.matrices;
 
   /** All numbers of the figure. A head that is off hands on zeros; its weights are still computed. */
-  glassformer.headsNumbers = function ({ x, weights: matrices, numHeads, on }) {
+  glassformer.computeHeads = function ({ x, weights: matrices, numHeads, on }) {
     const [query, key, value] = ["query", "key", "value"].map((role) => product(x, matrices[role]));
     const width = matrices.output.length / numHeads;
     const heads = Array.from({ length: numHeads }, (_, head) => {
@@ -104,7 +104,7 @@
     // ---- Drawing ----
 
     function draw() {
-      const all = glassformer.headsNumbers(state);
+      const all = glassformer.computeHeads(state);
       const row = words.indexOf(state.follow);
       const colours = (number) => `head-${headOf(number)}`;
       split.replaceChildren(
@@ -244,7 +244,7 @@
       const off = state.on.flatMap((isOn, head) => (isOn ? [] : [head]));
       const seen = `“${state.follow}”: ${looks}.`;
       if (off.length === 0) return seen;
-      const whole = glassformer.headsNumbers({ ...state, on: state.on.map(() => true) }).output[row];
+      const whole = glassformer.computeHeads({ ...state, on: state.on.map(() => true) }).output[row];
       const lost = Math.hypot(...whole.map((each, place) => each - output[row][place]));
       const names = `head${off.length > 1 ? "s" : ""} ${off.join(" and ")}`;
       const length = Math.hypot(...whole);

@@ -6,7 +6,7 @@
   const SVG = "http://www.w3.org/2000/svg";
 
   /** Make the picture. `onPick` hears that another French token was picked. */
-  glassformer.makeHeroPicture = (onPick) => {
+  glassformer.makeAttentionThreads = (onPick) => {
     const { element, set } = glassformer;
     const gradient = document.createElementNS(SVG, "linearGradient");
     const threads = element("g");

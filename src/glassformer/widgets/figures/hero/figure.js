@@ -1,6 +1,6 @@
 // The front page: a recorded translation at once, and any other once the reader has loaded the translator.
 (function (glassformer) {
-  const MOST_TOKENS = 40; // a side: more threads could not be told apart
+  const MAX_TOKENS = 40; // a side: more threads could not be told apart
 
   /** How much each token of a translation looked at each of its source: the mean over all heads. */
   glassformer.meanCrossAttention = (maps) => {
@@ -16,7 +16,7 @@
   function start(stage, { sentence, picked, recorded, model, megabytes, page }) {
     const { element } = glassformer;
     const { parts, say } = glassformer.summary();
-    const picture = glassformer.makeHeroPicture(() => say(picture.describe()));
+    const picture = glassformer.makeAttentionThreads(() => say(picture.describe()));
     let translator = null;
     let isBusy = false;
 
@@ -54,12 +54,12 @@
       try {
         translator ??= await load();
         message.textContent = "Translating …";
-        await glassformer.breathe();
+        await glassformer.yieldToBrowser();
         const translation = await run(field.value);
         show(translation, 0);
         message.textContent = translation.ended
           ? "Translated in this page. Pick a French word or piece."
-          : `Cut off: this picture holds ${MOST_TOKENS} French tokens, and the translation is longer.`;
+          : `Cut off: this picture holds ${MAX_TOKENS} French tokens, and the translation is longer.`;
       } catch (error) {
         message.textContent = error.message;
       } finally {
@@ -75,7 +75,7 @@
         .finally(() => {
           bar.classList.remove("on");
         });
-      await glassformer.breathe();
+      await glassformer.yieldToBrowser();
       const loaded = glassformer.loadTranslator(files);
       go.textContent = "Translate";
       return loaded;
@@ -84,18 +84,18 @@
     async function run(text) {
       const sourceIds = translator.tokenize(text);
       if (!sourceIds.length) throw new Error("There is nothing to translate: the field is empty.");
-      if (sourceIds.length > MOST_TOKENS) {
+      if (sourceIds.length > MAX_TOKENS) {
         throw new Error(
-          `That is too long for this picture: ${sourceIds.length} tokens, and it holds ${MOST_TOKENS}.`,
+          `That is too long for this picture: ${sourceIds.length} tokens, and it holds ${MAX_TOKENS}.`,
         );
       }
       const search = glassformer.beamSearch(translator.model, sourceIds, {
         beamSize: 4,
-        maxLength: MOST_TOKENS,
+        maxLength: MAX_TOKENS,
       });
       const [{ ids, ended }] = await glassformer.runInSlices(search);
       const { maps } = await glassformer.runInSlices(
-        glassformer.inspecting(translator.model, sourceIds, ids),
+        glassformer.inspectInSteps(translator.model, sourceIds, ids),
       );
       const [source, target] = [sourceIds, ids].map((each) =>
         each.map((id) => translator.tokenizer.piece(id)),

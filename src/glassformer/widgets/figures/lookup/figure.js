@@ -5,7 +5,7 @@
   const BANDS = 8;
 
   /** All numbers of the figure. A hard look-up hands over the value of the best key alone, the first of equals. */
-  glassformer.lookupNumbers = function ({ query, key, value, hard }) {
+  glassformer.computeLookup = function ({ query, key, value, hard }) {
     const { dot, sum } = glassformer.matrices;
     const scores = key.map((each) => dot(each, query));
     const best = Math.max(...scores);
@@ -54,7 +54,7 @@
     );
 
     function draw() {
-      const numbers = glassformer.lookupNumbers({ ...data, ...state });
+      const numbers = glassformer.computeLookup({ ...data, ...state });
       plane.draw(state, numbers);
       scale.draw(numbers);
       table.draw(numbers);
@@ -171,7 +171,7 @@
     for (let top = -HALF; top < HALF; top += pixel) {
       const bandAt = (left) => {
         const query = [left + pixel / 2, -top - pixel / 2].map((number) => (number / HALF) * reach);
-        return bandOf(glassformer.lookupNumbers({ query, key, value, hard }).attended, value);
+        return bandOf(glassformer.computeLookup({ query, key, value, hard }).attended, value);
       };
       let from = -HALF;
       let band = bandAt(from);

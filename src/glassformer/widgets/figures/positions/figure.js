@@ -10,7 +10,7 @@
    * turns it by. `scores` holds the dot product of the query's place with each place, or what is added to the
    * score; `least` and `most` are its range over all pairs of places at each distance, from `-reach` on.
    */
-  glassformer.positionsNumbers = function (state) {
+  glassformer.computePositions = function (state) {
     const { position, shift, pair, reach, learned } = state;
     const { shown, matrix } = state.kind === "linear bias" ? biased(state) : compared(state);
     const ofPair = (vectors) => vectors?.map((vector) => vector.slice(2 * pair, 2 * pair + 2));
@@ -119,7 +119,7 @@
     );
 
     function draw() {
-      const numbers = glassformer.positionsNumbers(state);
+      const numbers = glassformer.computePositions(state);
       for (const [name, { put }] of Object.entries(sliders)) put(state[name]);
       sliders.pair.row.hidden = state.kind === "linear bias";
       sliders.head.row.hidden = state.kind !== "linear bias";

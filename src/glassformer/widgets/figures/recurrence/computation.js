@@ -4,7 +4,7 @@
    * The work of both layers in a step, counted from 1, and what has come of the signal of the word at `source`
    * if each hand-over multiplies it by `radius`.
    */
-  glassformer.recurrenceNumbers = function ({ count, source, target, radius, step }) {
+  glassformer.computeSignals = function ({ count, source, target, radius, step }) {
     const places = Array.from({ length: count }, (_, place) => place);
     const leftAt = (place) => (place < source ? 0 : radius ** (place - source));
     const workIn = (own) => (own < step ? "done" : own === step ? "now" : "waits");
@@ -19,7 +19,7 @@
   };
 
   /** Both measured times at a place among the lengths, and where up to there the LSTM took the lead for good. */
-  glassformer.clockNumbers = function ({ lengths, lstm, attention, place }) {
+  glassformer.compareTimes = function ({ lengths, lstm, attention, place }) {
     const last = lstm.findLastIndex((time, each) => time > attention[each]);
     const faster = ["the LSTM", "neither", "attention"][1 + Math.sign(lstm[place] - attention[place])];
     const crossing = 0 <= last && last < place ? lengths.slice(last, last + 2) : null;

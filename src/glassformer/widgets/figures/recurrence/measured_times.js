@@ -41,7 +41,7 @@
     const { parts, say } = summary();
 
     function draw() {
-      const numbers = glassformer.clockNumbers(state);
+      const numbers = glassformer.compareTimes(state);
       chart.draw(state, numbers);
       times.draw(numbers);
       say(describeClock(state, numbers));

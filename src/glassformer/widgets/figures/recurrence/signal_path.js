@@ -54,7 +54,7 @@
     const { parts, say } = summary();
 
     function draw() {
-      const numbers = glassformer.recurrenceNumbers(state);
+      const numbers = glassformer.computeSignals(state);
       further.textContent = state.step === words.length ? "again" : "next";
       rows.draw(state, numbers);
       paths.draw(words, state, numbers.paths);
@@ -126,7 +126,7 @@
 
   function describePath(words, state) {
     const { show } = glassformer;
-    const { recurrence, attention } = glassformer.recurrenceNumbers(state).paths;
+    const { recurrence, attention } = glassformer.computeSignals(state).paths;
     const [from, to] = [words[state.source], words[state.target]];
     if (recurrence.handOvers === null) {
       return `“${from}” stands after “${to}”: recurrence never brings it there, attention does in 1 hand-over.`;

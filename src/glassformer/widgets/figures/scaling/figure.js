@@ -15,7 +15,7 @@
    * for each component, with one number for each query and then one for each of its keys. The keys of the
    * first block are the gradient that comes from above.
    */
-  glassformer.scalingNumbers = function ({ seed, num_queries, num_keys, num_heads, d_k }, drawn = []) {
+  glassformer.computeScaling = function ({ seed, num_queries, num_keys, num_heads, d_k }, drawn = []) {
     const size = num_queries * (1 + num_keys);
     while (drawn.length <= d_k) drawn.push(glassformer.normals(seed, drawn.length * size, size));
     const [above, ...components] = drawn.slice(0, d_k + 1);
@@ -129,7 +129,7 @@
     let numbers;
     const widened = (d_k) => {
       state.d_k = d_k;
-      numbers = glassformer.scalingNumbers({ ...data, d_k }, drawn);
+      numbers = glassformer.computeScaling({ ...data, d_k }, drawn);
       draw();
     };
     const divided = (divisor) => {

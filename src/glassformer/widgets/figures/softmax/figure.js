@@ -4,7 +4,7 @@
   const NOTHING = { float16: 2 ** -25, float32: 2 ** -150, float64: 0 }; // what is rounded to zero
 
   /** All numbers of the figure. A format is imitated where it ends, not where it rounds. */
-  glassformer.softmaxNumbers = function ({ scores, temperature, level, format, shifted }) {
+  glassformer.computeSoftmax = function ({ scores, temperature, level, format, shifted }) {
     const tempered = scores.map((score) => (score + level) / temperature);
     const shift = shifted ? Math.max(...tempered) : 0;
     const exponentials = tempered.map((score) => within(Math.exp(score - shift), format));
@@ -135,7 +135,7 @@
     );
 
     function draw() {
-      const { exponentials, weights, slopes, entropy, total } = glassformer.softmaxNumbers(state);
+      const { exponentials, weights, slopes, entropy, total } = glassformer.computeSoftmax(state);
       rows.forEach((row, place) => {
         row.exponential.textContent = show(exponentials[place], 3);
         row.weight.textContent = show(weights[place], 3);

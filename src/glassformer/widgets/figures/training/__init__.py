@@ -11,7 +11,7 @@ from numpy import ndarray as Array
 from glassformer.validation import require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
-MOST_CHARACTERS = 80  # of a translation that are shown: an early one may go on and on
+MAX_CHARACTERS = 80  # of a translation that are shown: an early one may go on and on
 ROW = 1.3125  # rem, of the large map
 
 Curve = Mapping[str, Sequence[float | int]]
@@ -124,7 +124,7 @@ def _require_equal(**sequences: Sequence[Any]) -> None:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
 def _changed_words(text: str, before: str) -> list[int]:

@@ -3,7 +3,7 @@
   const { sum } = glassformer.matrices;
 
   /** The maps of one checkpoint, by layer and head, with the largest weight of each row and their mean. */
-  glassformer.trainingNumbers = function ({ maps, numLayers, numHeads, sourceTokens, targetTokens }) {
+  glassformer.unpackMaps = function ({ maps, numLayers, numHeads, sourceTokens, targetTokens }) {
     const weights = maps.split(" ").map((each) => each / 1000);
     const [height, width] = [targetTokens.length, sourceTokens.length];
     const rowsFrom = (start) =>

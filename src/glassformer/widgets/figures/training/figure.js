@@ -10,7 +10,7 @@
     const { checkpoints } = data;
     const last = checkpoints.length - 1;
     const lastStep = checkpoints[last].step;
-    const numbers = checkpoints.map(({ maps }) => glassformer.trainingNumbers({ ...data, maps }));
+    const numbers = checkpoints.map(({ maps }) => glassformer.unpackMaps({ ...data, maps }));
     const state = { place: last, layer: data.numLayers - 1, head: 0 };
     const changed = (change) => {
       Object.assign(state, change);

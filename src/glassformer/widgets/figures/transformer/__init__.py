@@ -6,7 +6,7 @@ from typing import Any
 from glassformer.validation import require_choice, require_multiple, require_whole
 from glassformer.widgets.live import LiveFigure, Table
 
-MOST_WORDS = 60
+MAX_WORDS = 60
 CHOICES = {"norm": ("pre", "post"), "tie_embeddings": ("none", "target", "all"), "positions": ("sinusoidal",)}
 SIZES = (
     "d_model",
@@ -34,8 +34,8 @@ def live_transformer(
         ValueError: there is no model, a size or a choice does not fit, or there are too many words.
     """
     for name, words, least in (("source", source, 1), ("target", target, 0)):
-        if not least <= len(words) <= MOST_WORDS:
-            raise ValueError(f"{name} must have {least} to {MOST_WORDS} words, got {len(words)}")
+        if not least <= len(words) <= MAX_WORDS:
+            raise ValueError(f"{name} must have {least} to {MAX_WORDS} words, got {len(words)}")
     if not models:
         raise ValueError("models must name at least one model, got none")
     for name, model in models.items():
@@ -50,7 +50,7 @@ def live_transformer(
             "models": {
                 name: {key: model[key] for key in (*SIZES, *CHOICES)} for name, model in models.items()
             },
-            "mostWords": MOST_WORDS,
+            "maxWords": MAX_WORDS,
         },
         heights=(45.8, 75.9),
         table=Table(

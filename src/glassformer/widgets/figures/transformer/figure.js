@@ -1,19 +1,19 @@
 // The whole encoder-decoder as boxes: follow the reader's own sentence through them, with every shape.
 (function (glassformer) {
-  const { total, inWords, show } = glassformer.transformerCounts;
+  const { total, inWords, show } = glassformer.counting;
   const ROLES = { Q: "query", K: "key", V: "value" };
 
   /** Cut at spaces, and after an elided French word, as `split_words` of the package does. */
-  glassformer.transformerWords = function (text) {
+  glassformer.splitWords = function (text) {
     const apart = text.replaceAll("’", "'").replace(/(?<![\p{L}\p{N}_])(l|n|qu)'/giu, "$1' ");
     return apart.split(/\s+/u).filter(Boolean);
   };
 
   let groups = 0;
 
-  function start(stage, { source, target, models, mostWords }) {
+  function start(stage, { source, target, models, maxWords }) {
     const { element, set, choice, summary } = glassformer;
-    const words = glassformer.transformerWords;
+    const words = glassformer.splitWords;
     const state = { source: words(source), target: words(target), model: Object.keys(models)[0] };
     let all, radios, drawn;
 
@@ -77,8 +77,8 @@
       const typed = [reads, writes].map(({ field }) => words(field.value));
       state.isEmpty = typed[0].length === 0;
       if (state.isEmpty) typed[0] = words(source);
-      [state.source, state.target] = typed.map((list) => list.slice(0, mostWords));
-      state.limit = typed.some((list) => list.length > mostWords);
+      [state.source, state.target] = typed.map((list) => list.slice(0, maxWords));
+      state.limit = typed.some((list) => list.length > maxWords);
       noteLengths(typed);
       rebuild();
     }
@@ -86,8 +86,8 @@
     /** Under each field: how many words are taken from it, or what is shown without any. */
     function noteLengths([read, given]) {
       const taken = (list) =>
-        list.length > mostWords
-          ? `Only the first ${mostWords} words are taken.`
+        list.length > maxWords
+          ? `Only the first ${maxWords} words are taken.`
           : `${list.length} ${list.length === 1 ? "word" : "words"}`;
       reads.note.textContent = state.isEmpty ? "Empty: the first sentence is shown instead." : taken(read);
       writes.note.textContent = given.length > 0 ? taken(given) : "Empty: only <start> is given.";
@@ -104,7 +104,7 @@
 
     function rebuild(isLit = (_, place) => place === state.step) {
       const [source, target] = [state.source.length, state.target.length + 1];
-      all = glassformer.transformerNumbers({ model: models[state.model], source, target });
+      all = glassformer.countTransformer({ model: models[state.model], source, target });
       const found = all.boxes.findIndex(isLit);
       state.step = found < 0 ? Math.min(state.step, all.boxes.length - 1) : found;
       buildSteps();
@@ -289,7 +289,7 @@
     function describe(box) {
       const shapes = box.takes.map(([, shape]) => inBrackets(shape)).join(" and ");
       const share = (box.layers * total(box.parameters)) / all.parameters;
-      const limit = state.limit ? `Only the first ${mostWords} words are taken. ` : "";
+      const limit = state.limit ? `Only the first ${maxWords} words are taken. ` : "";
       const empty = state.isEmpty ? "The source field is empty; the first sentence is shown instead. " : "";
       return (
         `${empty}${limit}Step ${state.step + 1} of ${all.boxes.length}, ${box.kind}, ${whereabouts(box)}: ` +

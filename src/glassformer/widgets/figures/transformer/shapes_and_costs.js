@@ -10,7 +10,7 @@
     sum(products.map((factors) => factors.reduce((left, right) => left * right, 1)));
 
   /** All boxes in the order of the data flow, with the totals over all layers. */
-  glassformer.transformerNumbers = function ({ model, source, target }) {
+  glassformer.countTransformer = function ({ model, source, target }) {
     const boxes = [...encoder(model, source), ...decoder(model, source, target)].map((box) => ({
       layers: 1,
       inside: [],
@@ -261,7 +261,7 @@
 
   const show = (number) => number.toLocaleString("en-US");
 
-  glassformer.transformerCounts = {
+  glassformer.counting = {
     total,
     /** "4 · 64 · 64 + 4 · 64" */
     inWords: (products) => products.map((factors) => factors.map(show).join(" · ")).join(" + "),

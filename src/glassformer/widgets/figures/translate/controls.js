@@ -1,17 +1,17 @@
-// What the reader writes, and how the next token shall be chosen.
+// Controls: the sentence, the decoding strategy and the temperature.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
-  const WAYS = { "beam of 4": "beam", "likeliest token": "greedy", "by chance": "chance" };
+  const STRATEGIES = { "beam search": "beam", "greedy decoding": "greedy", sampling: "sampling" };
 
-  /** A field for a sentence, with examples. `onAsk` hears of the Enter key, `onExample` of a sentence taken. */
-  page.makeWriting = ({ examples, onAsk, onExample }) => {
+  /** Make a field with examples. `onSubmit` is called on Enter, `onExample` when an example is picked. */
+  page.makeSentenceField = ({ examples, onSubmit, onExample }) => {
     const { element } = glassformer;
     const field = element("textarea", { id: "glass-english", rows: 2, spellcheck: "false", lang: "en" });
     field.value = examples[0];
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      onAsk();
+      onSubmit();
     });
     const buttons = examples.map((sentence) => {
       const button = element("button", { type: "button", lang: "en" }, sentence);
@@ -31,11 +31,11 @@
     return { whole, field };
   };
 
-  /** The button, and how words are chosen: `state.way` and `state.temperature`. `onChange` hears of both. */
-  page.makeControls = ({ state, onAsk, onChange }) => {
+  /** Make the button and the choices that set `state.strategy` and `state.temperature`. */
+  page.makeControls = ({ state, onSubmit, onChange }) => {
     const { element } = glassformer;
     const temperature = glassformer.slider({
-      label: "temperature (only by chance)",
+      label: "temperature (sampling only)",
       min: 0,
       max: 2,
       step: 0.1,
@@ -46,24 +46,24 @@
         onChange();
       },
     });
-    const way = glassformer.choice({
-      label: "choose words by",
-      options: Object.keys(WAYS),
-      value: Object.keys(WAYS).find((name) => WAYS[name] === state.way),
+    const strategy = glassformer.choice({
+      label: "decode by",
+      options: Object.keys(STRATEGIES),
+      value: Object.keys(STRATEGIES).find((name) => STRATEGIES[name] === state.strategy),
       onInput: (name) => {
-        state.way = WAYS[name];
-        temperature.input.disabled = state.way !== "chance";
+        state.strategy = STRATEGIES[name];
+        temperature.input.disabled = state.strategy !== "sampling";
         onChange();
       },
     });
-    temperature.input.disabled = state.way !== "chance";
+    temperature.input.disabled = state.strategy !== "sampling";
     const go = element("button", { type: "button", class: "go" }, "Translate");
-    go.addEventListener("click", onAsk);
+    go.addEventListener("click", onSubmit);
     const whole = element(
       "div",
       { class: "controls" },
       go,
-      element("div", { class: "control" }, way.label, way.input),
+      element("div", { class: "control" }, strategy.label, strategy.input),
       element("div", { class: "control" }, temperature.label, temperature.input, temperature.output),
     );
     return { whole, go };

@@ -1,4 +1,4 @@
-// A translator that runs in the page: write, translate, look at what its heads looked at, switch them off.
+// A translator in the page: translate a sentence, inspect its attention, ablate heads.
 (function (glassformer) {
   function start(stage, { examples, model, megabytes }) {
     const { element } = glassformer;
@@ -6,45 +6,45 @@
     const state = {
       translator: null,
       result: null,
-      off: {}, // heads, by the names of their attentions
-      ...{ way: "beam", temperature: 1, seed: 1 },
-      ...{ kind: "cross-attention", layer: 0, head: 0, places: { english: 0, french: 0 } },
+      ablated: {}, // heads by attention
+      ...{ strategy: "beam", temperature: 1, seed: 1 },
+      ...{ kind: "cross-attention", layer: 0, head: 0, positions: { english: 0, french: 0 } },
     };
     let isLoading = false;
-    let wanted = 0; // the number of the latest translation that was asked for
+    let latestRequest = 0;
 
     const message = element("p", { class: "message", role: "status" });
-    const writing = page.makeWriting({ examples, onAsk: ask, onExample: () => state.translator && ask() });
+    const writing = page.makeSentenceField({ examples, onSubmit: ask, onExample: () => state.translator && ask() });
     const controls = page.makeControls({
       state,
-      onAsk: ask,
+      onSubmit: ask,
       onChange: () => state.translator && translate(),
     });
     const loader = page.makeLoader({ model, megabytes, load });
-    const answer = page.makeAnswer({ state, onPick: lookInto });
-    const desk = page.makeDesk({ state, onSwitch: translate });
+    const answer = page.makeNBestList({ state, onPick: inspect });
+    const panel = page.makePanel({ state, onSwitch: translate });
     stage.append(writing.whole, controls.whole, loader, message);
 
-    /** Take the translator that `find` promises, and translate. Say whether there was one. */
+    /** Load the translator from the files that `find` returns, and translate. Returns true on success. */
     async function load(find) {
       if (isLoading) return false;
       isLoading = true;
       message.textContent = "Loading …";
       try {
         const files = await find();
-        await glassformer.breathe();
+        await glassformer.yieldToBrowser();
         state.translator = glassformer.loadTranslator(files);
       } catch (error) {
-        message.textContent = `It could not be loaded. ${error.message}`;
+        message.textContent = `The translator could not be loaded. ${error.message}`;
         return false;
       } finally {
         isLoading = false;
       }
       if (loader.contains(document.activeElement)) controls.go.focus();
-      stage.append(...answer.parts, desk.whole, loader); // the loader, no longer needed, goes to the end
-      state.off = {};
-      desk.build();
-      desk.whole.hidden = true;
+      stage.append(...answer.parts, panel.whole, loader); // move the loader to the end
+      state.ablated = {};
+      panel.build();
+      panel.whole.hidden = true;
       translate();
       return true;
     }
@@ -56,42 +56,42 @@
 
     async function translate() {
       if (!state.translator) {
-        message.textContent = "First load the translator.";
+        message.textContent = "Load the translator first.";
         return;
       }
       await work(
         "Translating …",
-        (isAwaited) => page.run(state, writing.field.value, isAwaited),
+        (isCurrent) => page.run(state, writing.field.value, isCurrent),
         answer.draw,
       );
     }
 
-    function lookInto(number) {
-      const look = (isAwaited) => page.lookInto(state, state.result, number, isAwaited);
-      return work("Looking inside …", look, answer.drawPicked);
+    function inspect(number) {
+      const makeResult = (isCurrent) => page.inspectHypothesis(state, state.result, number, isCurrent);
+      return work("Inspecting …", makeResult, answer.drawPicked);
     }
 
-    /** Wait for a result, unless another is asked for meanwhile, and draw it; or say why there is none. */
+    /** Compute a result and draw it, unless a newer request replaces it; show an error as a message. */
     async function work(words, makeResult, drawAnswer) {
-      const turn = (wanted += 1);
-      const isAwaited = () => turn === wanted;
+      const turn = (latestRequest += 1);
+      const isCurrent = () => turn === latestRequest;
       message.textContent = words;
-      await glassformer.breathe();
-      if (!isAwaited()) return;
+      await glassformer.yieldToBrowser();
+      if (!isCurrent()) return;
       try {
-        const result = await makeResult(isAwaited);
+        const result = await makeResult(isCurrent);
         if (!result) return;
         state.result = result;
         message.textContent = "";
         drawAnswer();
-        desk.draw();
+        panel.draw();
       } catch (error) {
         message.textContent = error.message;
         answer.clear();
       }
       const failed = message.textContent !== "";
       answer.hide(failed);
-      desk.whole.hidden = failed;
+      panel.whole.hidden = failed;
     }
   }
 

@@ -1,31 +1,30 @@
-// Which attentions the translator's page looks at, and which of their heads are off.
+// Kinds of attention, and which of their heads are ablated.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
-  /** The kinds of attention: what their names begin or end with, and which sentence asks which. */
-  page.KINDS = {
-    "cross-attention": { end: "cross_attention", asks: "french", asked: "english" },
-    encoder: { start: "encoder", asks: "english", asked: "english" },
-    decoder: { start: "decoder", end: "self_attention", asks: "french", asked: "french" },
+  /** Kinds of attention: prefix or suffix of their names, and the sides of their queries and keys. */
+  page.ATTENTION_KINDS = {
+    "cross-attention": { end: "cross_attention", queries: "french", keys: "english" },
+    encoder: { start: "encoder", queries: "english", keys: "english" },
+    decoder: { start: "decoder", end: "self_attention", queries: "french", keys: "french" },
   };
 
-  page.allHeads = ({ translator }) =>
-    Array.from({ length: translator.model.config.num_heads }, (_, head) => head);
-  page.isOff = ({ off }, name, head) => off[name]?.includes(head) ?? false;
-  page.isAnyOff = ({ off }) => Object.values(off).some((heads) => heads.length);
-  page.areAllOff = (state, kind) =>
+  page.allHeads = ({ translator }) => [...Array(translator.model.config.num_heads).keys()];
+  page.isAblated = ({ ablated }, name, head) => ablated[name]?.includes(head) ?? false;
+  page.isAnyAblated = ({ ablated }) => Object.values(ablated).some((heads) => heads.length);
+  page.areAllAblated = (state, kind) =>
     page
       .namesOf(state, kind)
-      .every((name) => page.allHeads(state).every((head) => page.isOff(state, name, head)));
+      .every((name) => page.allHeads(state).every((head) => page.isAblated(state, name, head)));
 
-  /** The attentions of a kind, one a layer. */
+  /** List the attentions of a kind, one per layer. */
   page.namesOf = ({ translator }, kind) => {
-    const { start = "", end = "" } = page.KINDS[kind];
+    const { start = "", end = "" } = page.ATTENTION_KINDS[kind];
     return translator.model.attentionNames.filter((name) => name.startsWith(start) && name.endsWith(end));
   };
 
   page.switchHead = (state, name, head, isOn) => {
-    const others = (state.off[name] ?? []).filter((each) => each !== head);
-    state.off[name] = isOn ? others : [...others, head];
+    const others = (state.ablated[name] ?? []).filter((each) => each !== head);
+    state.ablated[name] = isOn ? others : [...others, head];
   };
 })((globalThis.glassformer ??= {}));

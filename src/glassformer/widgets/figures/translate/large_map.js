@@ -1,9 +1,9 @@
-// One head's map with its words, a row a token that asks.
+// The large attention map of one head, one row per query.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
-  const MOST_DRAWN = 28; // tokens a side
+  const MAX_TOKENS_DRAWN = 28; // per side
 
-  /** Make the map. `onPick(place)` hears which row was clicked. */
+  /** Make the map. `onPick(position)` is called with the clicked row. */
   page.makeLargeMap = ({ onPick }) => {
     const { element } = glassformer;
     const table = element("table", { class: "map", "aria-hidden": "true" });
@@ -14,16 +14,16 @@
     });
     return { whole: element("div", { class: "one" }, table, note), draw };
 
-    function draw({ title, map, keys, queries, picked, isOff }) {
-      const fits = keys.length <= MOST_DRAWN && queries.length <= MOST_DRAWN;
+    function draw({ title, map, keys, queries, picked, isAblated }) {
+      const fits = keys.length <= MAX_TOKENS_DRAWN && queries.length <= MAX_TOKENS_DRAWN;
       table.hidden = !fits;
-      note.textContent = fits ? "" : `More than ${MOST_DRAWN} tokens are too many for a large map.`;
+      note.textContent = fits ? "" : `The large map shows at most ${MAX_TOKENS_DRAWN} tokens per side.`;
       if (!fits) return;
-      table.classList.toggle("off", isOff);
+      table.classList.toggle("off", isAblated);
       const heads = keys.map((piece) => element("th", {}, element("span", {}, page.bare(piece))));
-      const rows = queries.map((piece, place) => {
-        const cells = Array.from(map[place], (weight) => element("td", { "--strength": weight }));
-        const mark = place === picked ? { class: "picked" } : {};
+      const rows = queries.map((piece, position) => {
+        const cells = Array.from(map[position], (weight) => element("td", { "--strength": weight }));
+        const mark = position === picked ? { class: "picked" } : {};
         return element("tr", mark, element("th", {}, page.bare(piece)), ...cells);
       });
       table.replaceChildren(

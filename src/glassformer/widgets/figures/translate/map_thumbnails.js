@@ -1,9 +1,9 @@
-// A small map of each head of each layer, to pick it, and its switch.
+// A small attention map and a switch for each head of each layer.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
-  /** Make the maps of the kind that is looked at. `onPick` and `onSwitch` hear of a head picked or switched. */
-  page.makeSmallMaps = ({ state, onPick, onSwitch }) => {
+  /** Make the maps of one kind of attention. `onPick` and `onSwitch` are called when a head is picked or switched. */
+  page.makeMapThumbnails = ({ state, onPick, onSwitch }) => {
     const { element, set, toggle } = glassformer;
     const whole = element("div", { class: "layers" });
     let heads = [];
@@ -34,7 +34,7 @@
       });
       const power = toggle({
         label: String(head),
-        value: !page.isOff(state, name, head),
+        value: !page.isAblated(state, name, head),
         onInput: (isOn) => {
           page.switchHead(state, name, head, isOn);
           onSwitch();
@@ -49,7 +49,7 @@
         glassformer.paintMap(canvas, state.result.maps[name][head]);
         const isPicked = layer === state.layer && head === state.head;
         set(button, { "aria-pressed": String(isPicked) });
-        whole.classList.toggle("off", page.isOff(state, name, head));
+        whole.classList.toggle("off", page.isAblated(state, name, head));
       }
     }
   };

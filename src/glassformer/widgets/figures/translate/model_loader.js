@@ -1,10 +1,10 @@
-// How a translator comes into the page: fetched when asked for, or from files that the reader opens or drops.
+// Load a translator: fetched on request, or from files that the reader opens or drops.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
   /**
-   * Make the button, the bar and the place for files. `load(find)` takes a promise of what `loadTranslator`
-   * needs and gives one of whether it was loaded.
+   * Make the button, the progress bar and the drop zone. `load(find)` is given an async function that returns the
+   * arguments of `loadTranslator`, and resolves to true on success.
    */
   page.makeLoader = ({ model, megabytes, load }) => {
     const { element } = glassformer;
@@ -36,9 +36,9 @@
     const { element } = glassformer;
     const picker = element("input", { type: "file", multiple: "", accept: ".json,.safetensors" });
     const command = element("code", {}, "glassformer export");
-    const words = ["or open your own: the three files that ", command, " writes, here or dropped here"];
+    const words = ["or open or drop your own three files, as written by ", command];
     const zone = element("label", { class: "drop" }, element("span", {}, ...words), picker);
-    picker.addEventListener("click", () => (picker.value = "")); // the same files may be opened again
+    picker.addEventListener("click", () => (picker.value = "")); // allows opening the same files again
     picker.addEventListener("input", () => open([...picker.files]));
     zone.addEventListener("dragover", (event) => event.preventDefault());
     zone.addEventListener("drop", (event) => {
@@ -48,7 +48,7 @@
     return zone;
   }
 
-  /** Of the files that a reader opened, those of a translator, by what they are for. */
+  /** Select the three files of a translator by name. */
   function sortFiles(files) {
     const found = Object.entries(glassformer.MODEL_FILES).map(([part, name]) => {
       return [part, name, files.find((file) => file.name === name)];
@@ -56,6 +56,6 @@
     const names = found.map(([, name]) => name);
     const missing = found.filter(([, , file]) => !file).map(([, name]) => name);
     if (!missing.length) return Object.fromEntries(found.map(([part, , file]) => [part, file]));
-    throw new Error(`Open three files at once: ${names.join(", ")}. Missing: ${missing.join(", ")}.`);
+    throw new Error(`Open three files together: ${names.join(", ")}. Missing: ${missing.join(", ")}.`);
   }
 })((globalThis.glassformer ??= {}));

@@ -1,66 +1,66 @@
-// The French, how likely the model found it, what changed with the heads that are off, and the rivals.
+// The translation with its log-probability, the effect of ablated heads, and the n best hypotheses.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
-  /** Make the answer and the list of the rivals. `onPick(number)` hears which one shall be looked into. */
-  page.makeAnswer = ({ state, onPick }) => {
+  /** Make the translation and the list of hypotheses. `onPick(number)` is called with the one to inspect. */
+  page.makeNBestList = ({ state, onPick }) => {
     const { element, set } = glassformer;
     const answer = element("div", { class: "answer", role: "status" });
-    const rivals = element("details", { class: "others" });
-    return { parts: [answer, rivals], draw, drawPicked, clear, hide };
+    const others = element("details", { class: "others" });
+    return { parts: [answer, others], draw, drawPicked, clear, hide };
 
     function draw() {
-      const { found, whole } = state.result;
-      const words = found[0].text.split(" ");
-      const changed = glassformer.changedWords(words, whole[0].text.split(" "));
+      const { hypotheses, baseline } = state.result;
+      const words = hypotheses[0].text.split(" ");
+      const changed = glassformer.changedWords(words, baseline[0].text.split(" "));
       const marked = words.flatMap((word, place) => [changed[place] ? element("mark", {}, word) : word, " "]);
       const lines = [
-        element("p", { class: "french", lang: "fr" }, ...(found[0].text ? marked : ["(no words at all)"])),
-        element("p", { class: "likely" }, likelihood(found[0])),
+        element("p", { class: "french", lang: "fr" }, ...(hypotheses[0].text ? marked : ["(no words at all)"])),
+        element("p", { class: "likely" }, likelihood(hypotheses[0])),
       ];
-      if (page.isAnyOff(state))
+      if (page.isAnyAblated(state))
         lines.push(comparison(state.result, changed.filter(Boolean).length, words.length));
       answer.replaceChildren(...lines);
-      const title = `${page.plural(found.length, "translation")} that it found, to look inside`;
-      rivals.replaceChildren(element("summary", {}, title), element("ol", {}, ...found.map(rival)));
-      rivals.classList.toggle("none", found.length === 1);
+      const title = `${page.plural(hypotheses.length, "hypothesis", "hypotheses")}: pick one to inspect`;
+      others.replaceChildren(element("summary", {}, title), element("ol", {}, ...hypotheses.map(hypothesis)));
+      others.classList.toggle("none", hypotheses.length === 1);
       drawPicked();
     }
 
-    function rival({ text, logProbability, ids }, number) {
+    function hypothesis({ text, logProbability, ids }, number) {
       const button = element("button", { type: "button", lang: "fr" }, text || "(no words at all)");
       button.addEventListener("click", () => onPick(number));
-      return element("li", {}, button, ` ${page.show(logProbability / ids.length)} a token`);
+      return element("li", {}, button, ` ${page.show(logProbability / ids.length)} per token`);
     }
 
     function drawPicked() {
-      rivals.querySelectorAll("button").forEach((button, number) => {
-        set(button, { "aria-pressed": String(number === state.result.shown) });
+      others.querySelectorAll("button").forEach((button, number) => {
+        set(button, { "aria-pressed": String(number === state.result.selected) });
       });
     }
 
     function clear() {
       answer.replaceChildren();
-      rivals.replaceChildren();
+      others.replaceChildren();
     }
 
     function hide(isHidden) {
-      answer.hidden = rivals.hidden = isHidden;
+      answer.hidden = others.hidden = isHidden;
     }
   };
 
   function likelihood({ logProbability, ids, ended }) {
     const each = logProbability / ids.length;
     const sentence =
-      `Log-probability ${page.show(logProbability)} for ${page.plural(ids.length, "token")}, ${page.show(each)} a ` +
-      `token: it found each about ${page.percent(Math.exp(each))} likely.`;
-    return ended ? sentence : `${sentence} It came to no end.`;
+      `Log-probability ${page.show(logProbability)} for ${page.plural(ids.length, "token")}: ${page.show(each)} ` +
+      `per token, a probability of about ${page.percent(Math.exp(each))} each.`;
+    return ended ? sentence : `${sentence} The translation was truncated at the maximum length.`;
   }
 
-  function comparison({ found, whole }, numChanged, numWords) {
+  function comparison({ hypotheses, baseline }, numChanged, numWords) {
     const { element } = glassformer;
-    const unchanged = found[0].text === whole[0].text ? "Not a word changed." : "Words are missing.";
+    const unchanged = hypotheses[0].text === baseline[0].text ? "No word changed." : "Some words disappeared.";
     const verdict = numChanged ? `${numChanged} of ${page.plural(numWords, "word")} changed.` : unchanged;
-    return element("p", {}, `${verdict} With all heads: `, element("span", { lang: "fr" }, whole[0].text));
+    return element("p", {}, `${verdict} With all heads: `, element("span", { lang: "fr" }, baseline[0].text));
   }
 })((globalThis.glassformer ??= {}));

@@ -1,35 +1,35 @@
-// The five likeliest tokens where the picked French one was written.
+// The five most probable tokens at the picked French position.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
-  page.makeLikely = ({ state }) => {
+  page.makeNextTokenTable = ({ state }) => {
     const { element } = glassformer;
     const whole = element("table", { class: "next" });
     return { whole, draw };
 
     function draw() {
-      const { result, places, translator } = state;
-      const place = places.french;
-      const written = result.found[result.shown].ids[place];
-      whole.hidden = page.KINDS[state.kind].asks !== "french";
-      const rows = likeliest(result.logits[place]).map(({ id, logProbability }) => {
-        const share = Math.exp(logProbability);
+      const { result, positions, translator } = state;
+      const position = positions.french;
+      const generated = result.hypotheses[result.selected].ids[position];
+      whole.hidden = page.ATTENTION_KINDS[state.kind].queries !== "french";
+      const rows = mostProbable(result.logits[position]).map(({ id, logProbability }) => {
+        const probability = Math.exp(logProbability);
         return element(
           "tr",
-          id === written ? { class: "written" } : {},
+          id === generated ? { class: "written" } : {},
           element("th", { scope: "row", lang: "fr" }, ...page.spell(translator.tokenizer.piece(id))),
-          element("td", { class: "number" }, share.toFixed(3)),
-          element("td", { class: "bar", "--share": share }, element("span")),
+          element("td", { class: "number" }, probability.toFixed(3)),
+          element("td", { class: "bar", "--share": probability }, element("span")),
         );
       });
-      const title = `The likeliest tokens where “${page.bare(result.target[place])}” was written`;
+      const title = `Most probable tokens where “${page.bare(result.target[position])}” was generated`;
       whole.replaceChildren(element("caption", {}, title), element("tbody", {}, ...rows));
     }
   };
 
-  function likeliest(logits) {
+  function mostProbable(logits) {
     const logProbabilities = glassformer.kernels.logSoftmax(logits);
     logProbabilities[glassformer.PAD_ID] = logProbabilities[glassformer.START_ID] = -Infinity;
-    return glassformer.likeliest(logProbabilities, 5);
+    return glassformer.topk(logProbabilities, 5);
   }
 })((globalThis.glassformer ??= {}));

@@ -1,13 +1,13 @@
-// Where the reader looks inside: a kind of attention, its heads, their maps, and one token of each sentence.
+// Inspection panel: a kind of attention, its heads, their maps, and one token of each sentence.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
 
-  /** Make the desk. `onSwitch` hears that heads went on or off: then the sentence must be translated anew. */
-  page.makeDesk = ({ state, onSwitch }) => {
+  /** Make the panel. `onSwitch` is called when heads were switched on or off. */
+  page.makePanel = ({ state, onSwitch }) => {
     const { element, choice, toggle, summary } = glassformer;
     const kind = choice({
-      label: "look at",
-      options: Object.keys(page.KINDS),
+      label: "attention",
+      options: Object.keys(page.ATTENTION_KINDS),
       value: state.kind,
       onInput: (name) => {
         state.kind = name;
@@ -18,9 +18,9 @@
     const noCross = toggle({
       label: "all cross-attention off",
       value: false,
-      onInput: (isOff) => {
+      onInput: (isAblated) => {
         for (const name of page.namesOf(state, "cross-attention")) {
-          state.off[name] = isOff ? page.allHeads(state) : [];
+          state.ablated[name] = isAblated ? page.allHeads(state) : [];
         }
         rebuild();
         onSwitch();
@@ -28,13 +28,13 @@
     });
     const allOn = element("button", { type: "button" }, "All heads on");
     allOn.addEventListener("click", () => {
-      state.off = {};
+      state.ablated = {};
       rebuild();
       onSwitch();
     });
-    const row = (side) => page.makeTokenRow({ state, side, onPick: (place) => pick(side, place) });
+    const row = (side) => page.makeTokenRow({ state, side, onPick: (position) => pick(side, position) });
     const rows = { english: row("english"), french: row("french") };
-    const small = page.makeSmallMaps({
+    const thumbnails = page.makeMapThumbnails({
       state,
       onPick: draw,
       onSwitch: () => {
@@ -42,12 +42,12 @@
         onSwitch();
       },
     });
-    const large = page.makeLargeMap({ onPick: (place) => pick(page.KINDS[state.kind].asks, place) });
-    const likely = page.makeLikely({ state });
+    const large = page.makeLargeMap({ onPick: (position) => pick(page.ATTENTION_KINDS[state.kind].queries, position) });
+    const nextTokens = page.makeNextTokenTable({ state });
     const { parts, say } = summary();
     const whole = element(
       "div",
-      { class: "desk" },
+      { class: "panel" },
       element(
         "div",
         { class: "controls" },
@@ -58,11 +58,11 @@
       rows.english.whole,
       rows.french.whole,
       ...parts,
-      element("div", { class: "halves" }, small.whole, large.whole, likely.whole),
+      element("div", { class: "halves" }, thumbnails.whole, large.whole, nextTokens.whole),
     );
     return { whole, build, draw };
 
-    /** Begin anew with another translator: at the first head of the last layer. */
+    /** Reset to the first head of the last layer of a new translator. */
     function build() {
       state.layer = page.namesOf(state, state.kind).length - 1;
       state.head = 0;
@@ -71,49 +71,49 @@
 
     function rebuild() {
       state.layer = Math.min(state.layer, page.namesOf(state, state.kind).length - 1);
-      small.build();
+      thumbnails.build();
       checkNoCross();
     }
 
     function checkNoCross() {
-      noCross.firstChild.checked = page.areAllOff(state, "cross-attention");
+      noCross.firstChild.checked = page.areAllAblated(state, "cross-attention");
     }
 
-    function pick(side, place) {
-      state.places[side] = place;
+    function pick(side, position) {
+      state.positions[side] = position;
       draw();
     }
 
     function draw() {
-      const { result, places, kind, layer, head } = state;
+      const { result, positions, kind, layer, head } = state;
       const { source, target } = result;
-      const { asks, asked } = page.KINDS[kind];
-      places.english = within(places.english, source);
-      places.french = within(places.french, target);
+      const sides = page.ATTENTION_KINDS[kind];
+      positions.english = clamp(positions.english, source);
+      positions.french = clamp(positions.french, target);
       const name = page.namesOf(state, kind)[layer];
       const map = result.maps[name][head];
-      const weights = map[places[asks]];
-      const keys = asked === "english" ? source : ["<start>", ...target.slice(0, -1)];
-      const queries = asks === "english" ? source : target;
-      const isOff = page.isOff(state, name, head);
-      const title = `layer ${layer + 1}, head ${head}${isOff ? ": off" : ""}`;
+      const weights = map[positions[sides.queries]];
+      const keys = sides.keys === "english" ? source : ["<start>", ...target.slice(0, -1)];
+      const queries = sides.queries === "english" ? source : target;
+      const isAblated = page.isAblated(state, name, head);
+      const title = `layer ${layer + 1}, head ${head}${isAblated ? ": off" : ""}`;
       rows.english.draw(source, weights);
-      rows.french.draw(target, weights.slice(0, places.french + 1));
-      small.draw();
-      large.draw({ title, map, keys, queries, picked: places[asks], isOff });
-      likely.draw();
-      say(describe({ weights, keys, query: queries[places[asks]], isOff }));
+      rows.french.draw(target, weights.slice(0, positions.french + 1));
+      thumbnails.draw();
+      large.draw({ title, map, keys, queries, picked: positions[sides.queries], isAblated });
+      nextTokens.draw();
+      say(describe({ weights, keys, query: queries[positions[sides.queries]], isAblated }));
     }
 
-    function describe({ weights, keys, query, isOff }) {
+    function describe({ weights, keys, query, isAblated }) {
       const best = weights.indexOf(Math.max(...weights));
-      const did = page.KINDS[state.kind].asks === "english" ? "read" : "wrote";
+      const verb = page.ATTENTION_KINDS[state.kind].queries === "english" ? "Reading" : "Writing";
       const where = `head ${state.head} of layer ${state.layer + 1}`;
-      const look = `looked most at “${page.bare(keys[best])}”, ${page.show(weights[best])}`;
-      const end = isOff ? "; but it is off, and handed on nothing" : "";
-      return `When it ${did} “${page.bare(query)}”, ${where} ${look}${end}.`;
+      const look = `attends most to “${page.bare(keys[best])}”, ${page.show(weights[best])}`;
+      const end = isAblated ? "; but it is off, so its output is zero" : "";
+      return `${verb} “${page.bare(query)}”, ${where} ${look}${end}.`;
     }
   };
 
-  const within = (place, pieces) => Math.max(0, Math.min(place, pieces.length - 1));
+  const clamp = (position, pieces) => Math.max(0, Math.min(position, pieces.length - 1));
 })((globalThis.glassformer ??= {}));

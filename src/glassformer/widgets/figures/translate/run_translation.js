@@ -1,50 +1,51 @@
-// From a sentence to its translations and what the heads looked at, a few tokens at a time.
+// Translate a sentence and record what the heads attend to, without blocking the page.
 (function (glassformer) {
   const page = (glassformer.translatePage ??= {});
-  const MOST_TOKENS = 128; // that this page reads: longer maps could not be seen
+  const MAX_TOKENS = 128; // longer maps would be illegible
 
-  /** The ids of a sentence. Throws an Error in words if it is blank or too long. */
-  page.readSentence = ({ translator }, sentence) => {
+  /** Tokenize a sentence. Throws an Error if it is blank or too long. */
+  page.tokenize = ({ translator }, sentence) => {
     const ids = translator.tokenize(sentence);
-    if (!ids.length) throw new Error("There is nothing to translate: the field is empty.");
-    if (ids.length > MOST_TOKENS) {
+    if (!ids.length) throw new Error("Please type a sentence first: the field is empty.");
+    if (ids.length > MAX_TOKENS) {
       throw new Error(
-        `The sentence is too long for this page: it has ${ids.length} tokens, and ${MOST_TOKENS} can be shown. ` +
-          "Write a shorter one.",
+        `The sentence is too long for this page: it has ${ids.length} tokens; the maximum is ${MAX_TOKENS}.`,
       );
     }
     return ids;
   };
 
-  /** Translate with the heads that are on and, where some are off, with all. Null once nobody waits for it. */
-  page.run = async (state, sentence, isAwaited) => {
-    const sourceIds = page.readSentence(state, sentence);
-    const found = await write(state, sourceIds, state.off, isAwaited);
-    const whole = found && page.isAnyOff(state) ? await write(state, sourceIds, {}, isAwaited) : found;
-    return whole && page.lookInto(state, { sourceIds, found, whole }, 0, isAwaited);
+  /** Translate with the ablated heads and, if there are any, also without ablation. Null once outdated. */
+  page.run = async (state, sentence, isCurrent) => {
+    const sourceIds = page.tokenize(state, sentence);
+    const hypotheses = await decode(state, sourceIds, state.ablated, isCurrent);
+    const isAblated = page.isAnyAblated(state);
+    const baseline = hypotheses && isAblated ? await decode(state, sourceIds, {}, isCurrent) : hypotheses;
+    return baseline && page.inspectHypothesis(state, { sourceIds, hypotheses, baseline }, 0, isCurrent);
   };
 
-  /** A result with the maps of one of its translations. Null once nobody waits for it. */
-  page.lookInto = async ({ translator, off }, result, shown, isAwaited) => {
-    const { sourceIds, found } = result;
-    const { ids } = found[shown];
-    const steps = glassformer.inspecting(translator.model, sourceIds, ids, { switchedOff: off });
-    const kept = await glassformer.runInSlices(steps, isAwaited);
+  /** Add the maps of one hypothesis to a result. Null once outdated. */
+  page.inspectHypothesis = async ({ translator, ablated }, result, selected, isCurrent) => {
+    const { sourceIds, hypotheses } = result;
+    const { ids } = hypotheses[selected];
+    const steps = glassformer.inspectInSteps(translator.model, sourceIds, ids, { ablated });
+    const recorded = await glassformer.runInSlices(steps, isCurrent);
     const pieces = (ids) => ids.map((id) => translator.tokenizer.piece(id));
-    return kept && { ...result, ...kept, shown, source: pieces(sourceIds), target: pieces(ids) };
+    return recorded && { ...result, ...recorded, selected, source: pieces(sourceIds), target: pieces(ids) };
   };
 
-  async function write(state, sourceIds, switchedOff, isAwaited) {
+  async function decode(state, sourceIds, ablated, isCurrent) {
     const { model, tokenizer } = state.translator;
-    const found = await glassformer.runInSlices(stepsOf(state, model, sourceIds, switchedOff), isAwaited);
-    return found && [found].flat().map((each) => ({ ...each, text: tokenizer.decode(each.ids) }));
+    const decoded = await glassformer.runInSlices(makeSteps(state, model, sourceIds, ablated), isCurrent);
+    return decoded && [decoded].flat().map((each) => ({ ...each, text: tokenizer.decode(each.ids) }));
   }
 
-  function stepsOf({ way, temperature, seed }, model, sourceIds, switchedOff) {
-    if (way === "greedy") return glassformer.greedy(model, sourceIds, { switchedOff });
-    if (way === "beam")
-      return glassformer.beamSearch(model, sourceIds, { beamSize: 4, nBest: 4, switchedOff });
+  function makeSteps({ strategy, temperature, seed }, model, sourceIds, ablated) {
+    if (strategy === "greedy") return glassformer.greedy(model, sourceIds, { ablated });
+    if (strategy === "beam") {
+      return glassformer.beamSearch(model, sourceIds, { beamSize: 4, nBest: 4, ablated });
+    }
     const random = glassformer.seededRandom(seed);
-    return glassformer.sample(model, sourceIds, { temperature, random, switchedOff });
+    return glassformer.sample(model, sourceIds, { temperature, random, ablated });
   }
 })((globalThis.glassformer ??= {}));
