@@ -76,7 +76,7 @@ def test_the_mean_is_taken_over_all_heads_that_look_at_the_source(page, figure_s
 
 def test_without_a_website_the_recording_stays_and_words_say_why(hero):
     hero.get_by_role("button", name="Load and translate").click()
-    hero.locator(".message").filter(has_text="comes with the book's website").wait_for()
+    hero.locator(".message").filter(has_text="only available on the book's website").wait_for()
     assert hero.get_by_role("button", name="elle").is_visible()
 
 

@@ -113,9 +113,9 @@ def test_an_invalid_setting_is_named(engine, settings, words):
     assert words in load_with(engine, "model", json.dumps(description))
 
 
-def test_the_old_name_of_alibi_is_still_read(engine):
+def test_a_model_json_with_old_names_is_still_read(engine):
     config = DESCRIPTION["config"] | {"positions": "linear_bias"}
-    text = json.dumps(DESCRIPTION | {"config": config})
+    text = json.dumps({"kind": "transformer", "config": config})
     assert engine.run("text => glassformer.readConfiguration(text).positions", text) == "alibi"
 
 

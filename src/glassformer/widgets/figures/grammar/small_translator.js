@@ -25,9 +25,9 @@
    * where "it" stands in the source, and where il or elle stands in the target, -1 if it is not written.
    */
   glassformer.translateAndInspect = function (model, english, french, source) {
-    const { greedy, finish, inspect, kernels } = glassformer;
+    const { greedy, runToEnd, inspect, kernels } = glassformer;
     const sourceIds = source.map((word) => english.indexOf(word) + NUM_SPECIAL_TOKENS);
-    const { ids } = finish(greedy(model, sourceIds, { maxLength: LONGEST }));
+    const { ids } = runToEnd(greedy(model, sourceIds, { maxLength: LONGEST }));
     const { maps, logits } = inspect(model, sourceIds, ids);
     const target = ids.map((id) => french[id - NUM_SPECIAL_TOKENS] ?? "<end>");
     const places = {
