@@ -21,7 +21,7 @@ from glassformer.tasks import OrderReader, OrderTask
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, D_MODEL, NUM_HEADS, LEARNING_RATE = 8, 64, 1000, 64, 4, 0.003
 QUESTIONS = ("before", "first", "later")
-KINDS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "rotary", "linear_bias")
+KINDS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "rotary", "alibi")
 
 
 def train(

@@ -11,7 +11,7 @@ from glassformer.modules.transformer import Transformer
 from .conftest import END, PAD, RECURRENT, SOURCE_SIZE, START, TARGET_SIZE, make_model, make_sources
 
 SENTENCES, MAX_LENGTH, BEAMS = 5, 7, 3
-POSITIONS = ["sinusoidal", "learned", "rotary", "linear_bias", "none"]
+POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 
 def assert_same_steps(model, source_ids, *, atol=1e-5):

@@ -19,7 +19,7 @@ from glassformer.modules.attention import (
 )
 from glassformer.modules.cache import KVCache
 from glassformer.modules.masks import causal_mask
-from glassformer.modules.positions import LinearBiasPositions, RotaryPositions, linear_bias
+from glassformer.modules.positions import AlibiPositions, RotaryPositions, alibi
 from glassformer.reference import attention as reference
 from glassformer.reference import heads as reference_heads
 from glassformer.reference.softmax import softmax
@@ -32,7 +32,7 @@ sizes = st.integers(1, 7)
 batches = st.lists(st.integers(1, 3), max_size=2).map(tuple)
 seeds = st.integers(0, 2**32 - 1)
 dtypes = st.sampled_from(list(TOLERANCE))
-every_position = pytest.mark.parametrize("positions", [None, RotaryPositions(), LinearBiasPositions()])
+every_position = pytest.mark.parametrize("positions", [None, RotaryPositions(), AlibiPositions()])
 # The device is the same for all examples of a test.
 device_is_fixed = settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -257,11 +257,11 @@ def test_the_fused_path_gives_the_same_output(positions, dtype, device, generato
     assert_close(attention(x, x, x, attn_mask, need_weights=False)[0], output, atol=tolerance, rtol=tolerance)
 
 
-def test_linear_bias_lowers_the_scores(generator):
-    attention = MultiHeadAttention(D_MODEL, HEADS, positions=LinearBiasPositions())
+def test_alibi_lowers_the_scores(generator):
+    attention = MultiHeadAttention(D_MODEL, HEADS, positions=AlibiPositions())
     x = torch.zeros(BATCH, KEY, D_MODEL)  # all scores are equal but for the bias
     _, weights = attention(x, x, x)
-    assert_close(weights, linear_bias(KEY, KEY, HEADS).softmax(-1).expand_as(weights))
+    assert_close(weights, alibi(KEY, KEY, HEADS).softmax(-1).expand_as(weights))
 
 
 def test_rotary_weights_depend_on_distance_alone(generator):

@@ -41,7 +41,7 @@ def test_reads_are_counted(read):
     assert mode.counts.total() == 1
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "linear_bias", "none"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi", "none"])
 def test_training_a_transformer_reads_nothing(positions):
     model = make_transformer(positions)
     with CountReads() as mode:

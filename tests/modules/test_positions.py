@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from glassformer.modules.positions import (
+    AlibiPositions,
     LearnedPositions,
-    LinearBiasPositions,
     RotaryPositions,
     SinusoidalPositions,
-    linear_bias,
+    alibi,
     rotate_by_position,
 )
 from glassformer.reference import positions as reference
@@ -46,9 +46,9 @@ def test_a_late_position_is_told_apart_in_half_precision(dtype, device):
 
 
 @given(sizes, sizes, sizes)
-def test_the_linear_bias_is_the_references(query_length, key_length, num_heads):
-    bias = linear_bias(query_length, key_length, num_heads, dtype=torch.float64)
-    expected = reference.linear_bias(query_length, key_length, num_heads)
+def test_the_alibi_is_the_references(query_length, key_length, num_heads):
+    bias = alibi(query_length, key_length, num_heads, dtype=torch.float64)
+    expected = reference.alibi(query_length, key_length, num_heads)
     np.testing.assert_allclose(bias, expected, atol=1e-5)
 
 
@@ -56,7 +56,7 @@ def test_the_linear_bias_is_the_references(query_length, key_length, num_heads):
 def test_relative_positions_take_device_and_type_from_what_they_are_given(dtype, device, generator):
     query = torch.randn(BATCH, HEADS, QUERY, D_HEAD, generator=generator).to(device, dtype)
     key = torch.randn(BATCH, HEADS, KEY, D_HEAD, generator=generator).to(device, dtype)
-    _, _, bias = LinearBiasPositions()(query, key)
+    _, _, bias = AlibiPositions()(query, key)
     turned_query, turned_key, nothing = RotaryPositions()(query, key)
     assert nothing is None
     assert {tensor.dtype for tensor in (bias, turned_query, turned_key)} == {dtype}
@@ -70,8 +70,8 @@ def test_the_last_query_stands_at_the_last_key(generator):
     last_queries, same_keys, _ = RotaryPositions()(x[..., -QUERY:, :], x)
     assert_close(last_queries, all_queries[..., -QUERY:, :])
     assert_close(same_keys, keys)
-    _, _, all_biases = LinearBiasPositions()(x, x)
-    _, _, last_biases = LinearBiasPositions()(x[..., -QUERY:, :], x)
+    _, _, all_biases = AlibiPositions()(x, x)
+    _, _, last_biases = AlibiPositions()(x[..., -QUERY:, :], x)
     assert_close(last_biases, all_biases[:, -QUERY:])
 
 
@@ -111,7 +111,7 @@ def test_half_precision_stays_half_precision(kind, dtype, device):
 def test_only_what_is_learned_is_saved():
     assert list(SinusoidalPositions(D_MODEL).state_dict()) == []
     assert list(RotaryPositions().state_dict()) == []
-    assert list(LinearBiasPositions().state_dict()) == []
+    assert list(AlibiPositions().state_dict()) == []
     assert list(LearnedPositions(D_MODEL, MAX_LENGTH).state_dict()) == ["table.weight"]
 
 
@@ -124,7 +124,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="base must be positive, got 0"):
         RotaryPositions(base=0)
     with pytest.raises(ValueError, match="num_heads must be a whole number of at least 1, got 0"):
-        linear_bias(2, 3, 0)
+        alibi(2, 3, 0)
     with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
         LearnedPositions(D_MODEL, 0)
     with pytest.raises(ValueError, match="x reaches position 13, but max_length is 13"):

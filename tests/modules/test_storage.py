@@ -40,11 +40,19 @@ def test_a_saved_model_gives_the_same_logits(architecture, tmp_path):
     assert torch.equal(load_model(tmp_path)(*ids), model(*ids))
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "linear_bias", "none"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi", "none"])
 def test_every_parameter_is_saved(positions, tmp_path):
     model = make_transformer(positions=positions)
     save_model(model, tmp_path)
     torch.testing.assert_close(load_model(tmp_path).state_dict(), model.state_dict(), atol=0, rtol=0)
+
+
+def test_positions_load_by_the_name_of_older_files(tmp_path):
+    model = make_transformer(positions="alibi")
+    save_model(model, tmp_path)
+    file = tmp_path / "model.json"
+    file.write_text(file.read_text().replace("alibi", "linear_bias"))
+    assert load_model(tmp_path).config == model.config
 
 
 @pytest.mark.parametrize(("tie", "matrices"), [("none", 3), ("target", 2), ("all", 1)])

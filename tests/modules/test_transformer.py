@@ -7,7 +7,7 @@ from glassformer.modules.transformer import Transformer, TransformerConfig
 
 BATCH, SOURCE, TARGET, HEADS, D_FF, SOURCE_SIZE, TARGET_SIZE, PAD = 2, 5, 7, 3, 13, 17, 19, 0
 D_MODEL = HEADS * 2
-POSITIONS = ["sinusoidal", "learned", "rotary", "linear_bias", "none"]
+POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 either_norm = pytest.mark.parametrize("norm", ["post", "pre"])
 every_position = pytest.mark.parametrize("positions", POSITIONS)
 
@@ -134,7 +134,7 @@ def test_only_positions_tell_the_encoder_the_order(positions, ids):
     memory, _ = model.encode(ids[0])
     turned, _ = model.encode(ids[0].flip(1))
     difference = (memory - turned.flip(1)).abs().max().item()
-    if positions in ("none", "linear_bias"):  # a distance is the same from both ends
+    if positions in ("none", "alibi"):  # a distance is the same from both ends
         assert difference < 1e-5
     else:
         assert difference > 1e-3

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 
 sizes = st.integers(1, 40)
 
@@ -56,8 +56,8 @@ def test_a_rotation_keeps_lengths_and_types(rng, dtype):
     )
 
 
-def test_linear_bias_is_a_slope_times_the_distance():
-    bias = linear_bias(2, 3, 8)
+def test_alibi_is_a_slope_times_the_distance():
+    bias = alibi(2, 3, 8)
     np.testing.assert_allclose(bias[0], [[-0.5, 0, -0.5], [-1, -0.5, 0]])
     np.testing.assert_allclose(bias[:, 1, 0], -2 * 0.5 ** np.arange(1, 9))
 
@@ -71,7 +71,7 @@ def test_linear_bias_is_a_slope_times_the_distance():
         (lambda: rotate_by_position(np.ones((2, 5))), "x must have an even width, .* got 5"),
         (lambda: rotate_by_position(np.ones((2, 4)), np.arange(3)), r"positions must have shape \(2,\), got"),
         (lambda: rotate_by_position(np.ones((2, 4)), base=0.0), "base must be positive, got 0.0"),
-        (lambda: linear_bias(1, 1, 0), "num_heads must be a whole number of at least 1, got 0"),
+        (lambda: alibi(1, 1, 0), "num_heads must be a whole number of at least 1, got 0"),
     ],
 )
 def test_bad_input_is_named(call, message):

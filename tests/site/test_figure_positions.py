@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 from glassformer.widgets import live_positions
 
 PLACES, D_MODEL, HEADS = 40, 6, 5
@@ -42,7 +42,7 @@ def by_package(live, kind, projected):
         np.array(data[name]) for name in ("word", "learned", "query_weight", "key_weight")
     )
     if kind == "linear bias":
-        return None, linear_bias(PLACES, PLACES, HEADS)
+        return None, alibi(PLACES, PLACES, HEADS)
     entering = {
         "sinusoidal": sinusoidal_positions(PLACES, D_MODEL),
         "learned, untrained": learned,

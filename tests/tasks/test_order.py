@@ -10,7 +10,7 @@ from glassformer.tasks.order import OrderReader, OrderTask
 BATCH, LENGTH, SYMBOLS = 3, 11, 7
 TIME, WORDS, HEADS, D_MODEL, MAX_LENGTH = 5, 11, 3, 18, 13
 QUESTIONS = ["before", "first", "later"]
-POSITIONS = ["none", "sinusoidal", "learned", "rotary", "linear_bias"]
+POSITIONS = ["none", "sinusoidal", "learned", "rotary", "alibi"]
 
 
 @given(

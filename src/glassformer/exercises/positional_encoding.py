@@ -11,7 +11,7 @@ from glassformer.checking.check import check
 from glassformer.checking.compare import Answer, compare, compare_number, sample
 from glassformer.checking.slips import Slip
 from glassformer.checking.tolerance import parts_of
-from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 from glassformer.reference.softmax import softmax
 
 
@@ -137,7 +137,7 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
         return run
 
     def right(length: int, num_heads: int) -> Array:
-        return linear_bias(length, length, num_heads)
+        return alibi(length, length, num_heads)
 
     compare(
         attempt,

@@ -23,11 +23,11 @@ from glassformer.modules.layers import (
 )
 from glassformer.modules.masks import causal_mask, padding_mask
 from glassformer.modules.positions import (
+    AlibiPositions,
     LearnedPositions,
-    LinearBiasPositions,
     RotaryPositions,
     SinusoidalPositions,
-    linear_bias,
+    alibi,
     rotate_by_position,
 )
 from glassformer.modules.recurrent import (
@@ -48,6 +48,7 @@ from glassformer.modules.transformer import (
 __all__ = [
     "AdditiveAttention",
     "AdditiveAttentionTranslator",
+    "AlibiPositions",
     "AttentionHeads",
     "Decoder",
     "DecoderCache",
@@ -60,7 +61,6 @@ __all__ = [
     "FixedContextTranslator",
     "KVCache",
     "LearnedPositions",
-    "LinearBiasPositions",
     "MultiHeadAttention",
     "Positions",
     "RecurrentCache",
@@ -71,13 +71,13 @@ __all__ = [
     "Transformer",
     "TransformerConfig",
     "additive_attention",
+    "alibi",
     "attention_weights",
     "causal_mask",
     "elman_rnn",
     "feed_forward",
     "fused_attention",
     "layer_norm",
-    "linear_bias",
     "load_model",
     "lstm",
     "merge_heads",

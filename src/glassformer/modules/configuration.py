@@ -11,7 +11,7 @@ from glassformer.validation import (
 )
 
 Norm = Literal["post", "pre"]
-Positions = Literal["sinusoidal", "learned", "rotary", "linear_bias", "none"]
+Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class TransformerConfig(TranslatorConfig):
         num_decoder_layers: how many layers write.
         dropout: the probability of dropping: embeddings, weights, inside and after every sublayer.
         norm: "post" as in the paper, or "pre", which ends each stack with one more norm.
-        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "linear_bias" act
+        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "alibi" act
             inside self-attention, "none" leaves order to the causal mask alone.
         max_length: how many positions "learned" has.
 
@@ -91,7 +91,7 @@ class TransformerConfig(TranslatorConfig):
         require_multiple(self.d_model, self.num_heads)
         require_probability(dropout=self.dropout)
         require_choice(("post", "pre"), norm=self.norm)
-        require_choice(("sinusoidal", "learned", "rotary", "linear_bias", "none"), positions=self.positions)
+        require_choice(("sinusoidal", "learned", "rotary", "alibi", "none"), positions=self.positions)
         if self.positions == "rotary" and self.d_model // self.num_heads % 2:
             raise ValueError(
                 f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "

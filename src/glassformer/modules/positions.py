@@ -41,7 +41,7 @@ def rotate_by_position(
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
-def linear_bias(
+def alibi(
     query_length: int,
     key_length: int,
     num_heads: int,
@@ -49,7 +49,7 @@ def linear_bias(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
-    """Twin of `reference.positions.linear_bias`, made on a device."""
+    """Twin of `reference.positions.alibi`, made on a device."""
     require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
@@ -144,7 +144,7 @@ class RotaryPositions(nn.Module):
         return query, rotate_by_position(key, key_positions, self.base), None
 
 
-class LinearBiasPositions(nn.Module):
+class AlibiPositions(nn.Module):
     """Lower the scores in proportion to distance, with one slope per head (Press et al., 2022)."""
 
     def forward(
@@ -164,7 +164,7 @@ class LinearBiasPositions(nn.Module):
         return query, key, _bias(*_positions(query, key, positions), query.shape[-3], query.dtype)
 
 
-RelativePositions = RotaryPositions | LinearBiasPositions
+RelativePositions = RotaryPositions | AlibiPositions
 
 
 def _positions(query: Tensor, key: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -73,6 +73,8 @@ def make_config(name: Any, settings: dict[str, Any]) -> TransformerConfig | Recu
     if name not in tuple(ARCHITECTURES):  # a tuple, because a damaged file may hold what cannot be hashed
         known = ", ".join(map(repr, ARCHITECTURES))
         raise ValueError(f"architecture must be one of {known}, got {name!r}")
+    if settings.get("positions") == "linear_bias":  # the name in older files
+        settings = settings | {"positions": "alibi"}
     config = ARCHITECTURES[name].config
     fields = dataclasses.fields(config)
     required = {field.name for field in fields if field.default is dataclasses.MISSING}

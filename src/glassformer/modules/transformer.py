@@ -14,8 +14,8 @@ from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
 from glassformer.modules.masks import causal_mask, padding_mask
 from glassformer.modules.positions import (
+    AlibiPositions,
     LearnedPositions,
-    LinearBiasPositions,
     RelativePositions,
     RotaryPositions,
     SinusoidalPositions,
@@ -212,7 +212,7 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
     """What encoder and decoder layers alike are made with."""
     relative: dict[str, type[RelativePositions]] = {
         "rotary": RotaryPositions,
-        "linear_bias": LinearBiasPositions,
+        "alibi": AlibiPositions,
     }
     return {
         "d_model": config.d_model,

@@ -8,19 +8,19 @@ from glassformer.reference.attention import (
 from glassformer.reference.heads import merge_heads, multi_head_attention, split_heads
 from glassformer.reference.layers import feed_forward, layer_norm, layer_norm_backward
 from glassformer.reference.masks import causal_mask, padding_mask
-from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import log_softmax, online_softmax, softmax, softmax_backward
 
 __all__ = [
     "additive_attention",
+    "alibi",
     "attention_weights",
     "causal_mask",
     "elman_rnn",
     "feed_forward",
     "layer_norm",
     "layer_norm_backward",
-    "linear_bias",
     "log_softmax",
     "lstm",
     "merge_heads",

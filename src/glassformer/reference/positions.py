@@ -68,7 +68,7 @@ def rotate_by_position(
     return np.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1).reshape(x.shape)
 
 
-def linear_bias(
+def alibi(
     query_length: int, key_length: int, num_heads: int
 ) -> Float[Array, "{num_heads} {query_length} {key_length}"]:
     """Lower a score by a slope times the distance between query and key (Press et al., 2022, section 3).

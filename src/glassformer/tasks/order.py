@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.configuration import Positions
 from glassformer.modules.positions import (
+    AlibiPositions,
     LearnedPositions,
-    LinearBiasPositions,
     RotaryPositions,
     SinusoidalPositions,
 )
@@ -94,7 +94,7 @@ class OrderReader(nn.Module):
         d_model: the width of their vectors.
         num_heads: how many heads look.
         positions: how it knows where words stand. "sinusoidal" and "learned" are added to the vectors,
-            "rotary" turns queries and keys, "linear_bias" is added to the scores.
+            "rotary" turns queries and keys, "alibi" is added to the scores.
         max_length: how many positions "learned" has.
 
     Raises:
@@ -106,9 +106,9 @@ class OrderReader(nn.Module):
     ) -> None:
         super().__init__()
         require_whole(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
-        require_choice(("none", "sinusoidal", "learned", "rotary", "linear_bias"), positions=positions)
+        require_choice(("none", "sinusoidal", "learned", "rotary", "alibi"), positions=positions)
         added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
-        inside = {"rotary": RotaryPositions, "linear_bias": LinearBiasPositions}
+        inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
         self.word = nn.Embedding(vocabulary_size, d_model)
         self.position = added[positions](d_model, max_length) if positions in added else None
         self.attention = MultiHeadAttention(

@@ -134,7 +134,7 @@ RIGHT = {
     "my_bias": [
         bias,
         lambda length, num_heads: bias(length, num_heads).astype(np.float32),
-        lambda length, num_heads: modules.linear_bias(length, length, num_heads),
+        lambda length, num_heads: modules.alibi(length, length, num_heads),
     ],
     "look_back_weights": [
         looking_back,

@@ -60,7 +60,7 @@ def test_beam_search_finds_the_same_hypotheses_as_python(engine, translator, pai
 
 
 def test_truncated_hypotheses_are_the_same_as_in_python(engine, tmp_path):
-    model = make_model(positions="linear_bias")
+    model = make_model(positions="alibi")
     rows = [[3, 4, 5, 2], [8, 2], [30, 20, 10, 9, 2]]
     wanted = beam_search(model, stack(rows), **MARKS, beam_size=5, n_best=5)
     assert_same_hypotheses(

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from glassformer.reference.positions import linear_bias, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 from glassformer.validation import require_floating, require_shape, require_whole
 from glassformer.widgets.live import LiveFigure, Table
 
@@ -81,7 +81,7 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
             if kind == "rotary":
                 query, key = rotate_by_position(query), rotate_by_position(key)
             scores[kind + behind] = query @ key.T
-    scores["linear bias, head 1"] = linear_bias(places, places, num_heads)[0]
+    scores["linear bias, head 1"] = alibi(places, places, num_heads)[0]
     position, shift = START["position"], START["shift"]
     rows = []
     for name, each in scores.items():
