@@ -10,7 +10,8 @@ else
   BIN := bin
 endif
 SITE := .venv-site/$(BIN)
-FULL := .venv/$(BIN)
+VENV := .venv
+FULL := $(VENV)/$(BIN)
 
 NOTEBOOKS := $(sort $(wildcard chapters/*.ipynb))
 PORT ?= 8000
@@ -52,11 +53,11 @@ serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...
 	$(SITE)/python -m http.server $(PORT) --bind localhost --directory _build/html
 
 .PHONY: pdf
-pdf: book .venv/installed ## Print the whole book to _build/glassformer.pdf (needs Chromium)
+pdf: book $(VENV)/installed ## Print the whole book to _build/glassformer.pdf (needs Chromium)
 	$(FULL)/python -m bookkit.print.pdf _build/html _build/glassformer.pdf
 
 .PHONY: lab
-lab: .venv/installed ## Open the chapters in JupyterLab
+lab: $(VENV)/installed ## Open the chapters in JupyterLab
 	$(FULL)/jupyter lab --notebook-dir chapters
 
 # ---- Teaching ----
@@ -65,15 +66,15 @@ lab: .venv/installed ## Open the chapters in JupyterLab
 COURSE ?= _build/assignments
 
 .PHONY: assignments
-assignments: .venv/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
+assignments: $(VENV)/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
 	$(FULL)/python -m bookkit.course.build "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
 
 .PHONY: grade
-grade: .venv/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
+grade: $(VENV)/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
 	cd "$(COURSE)" && "$(abspath $(FULL))/python" -m grader
 
 .PHONY: feedback
-feedback: .venv/installed ## Write a page of feedback for each submission (COURSE=folder CHAPTER=masks)
+feedback: $(VENV)/installed ## Write a page of feedback for each submission (COURSE=folder CHAPTER=masks)
 	cd "$(COURSE)" && "$(abspath $(FULL))/nbgrader" generate_feedback $(CHAPTER)
 
 .PHONY: slides
@@ -81,56 +82,74 @@ slides: .venv-site/installed ## Make a deck of slides for each chapter in _build
 	$(SITE)/python -m bookkit.slides.build _build/slides
 
 .PHONY: slides-pdf
-slides-pdf: slides .venv/installed ## Print the slides, too, a slide a page (needs Chromium)
+slides-pdf: slides $(VENV)/installed ## Print the slides, too, a slide a page (needs Chromium)
 	$(FULL)/python -m bookkit.print.slides _build/slides
 
 .PHONY: quizzes
-quizzes: .venv/installed ## Write the quizzes for learning platforms into _build/quizzes (QTI 2.1 and Moodle XML)
+quizzes: $(VENV)/installed ## Write the quizzes for learning platforms into _build/quizzes (QTI 2.1 and Moodle XML)
 	$(FULL)/python -m bookkit.quizzes.export _build/quizzes
 
 # ---- Testing ----
 
 .PHONY: test
-test: .venv/installed .venv-site/installed ## Run everything: what must pass before a change lands
+test: $(VENV)/installed .venv-site/installed ## Run everything: what must pass before a change lands
 	$(MAKE) --jobs 2 lint types imports book student teacher # each of these keeps one core busy
 	$(MAKE) unit notebooks site-tests
 	@echo 'All tests passed.'
 
 .PHONY: lint
-lint: .venv/installed ## Check style and format
+lint: $(VENV)/installed ## Check style and format
 	$(FULL)/ruff check
 	$(FULL)/ruff format --check
 
 .PHONY: types
-types: .venv/installed ## Check types
+types: $(VENV)/installed ## Check types
 	$(FULL)/mypy
 
 .PHONY: imports
-imports: .venv/installed ## Check that floors import downward only
+imports: $(VENV)/installed ## Check that floors import downward only
 	$(FULL)/lint-imports
 
 .PHONY: unit
-unit: .venv/installed ## Test the package and the notebooks' form, with shapes checked
-	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW) $(filter-out $(SLOW) tests/site $(NO_TESTS), $(wildcard tests/*))
+unit: $(VENV)/installed ## Test the package and the notebooks' form, with shapes checked
+	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SELECTED) $(filter-out $(OMITTED), $(SLOW)) \
+	  $(filter-out $(SLOW) tests/site $(NO_TESTS) $(OMITTED), $(wildcard tests/*))
 # A file stays with one worker, which sets its fixtures up once; the longest files start first.
 TWO_WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 SLOW = $(addprefix tests/, teach museum training exercises)
 NO_TESTS = tests/helpers %/conftest.py %/__pycache__
 
+# A Python is on PATH or under pyenv. The museum tests the tests, and the rehearsal device is the same on each Python.
+PYTHONS := 3.11 3.12 3.13
+.PHONY: pythons $(addprefix unit-on-, $(PYTHONS))
+pythons: $(addprefix unit-on-, $(PYTHONS)) ## Run the unit tests on the other supported Pythons that are installed
+$(addprefix unit-on-, $(PYTHONS)): unit-on-%:
+	@case "$$($(PYTHON) --version)" in "Python $*."*) echo 'Python $*: make unit'; exit;; esac; \
+	for python in python$* "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$*.*/bin/python; do \
+	  if "$$python" -c '' 2>/dev/null; then \
+	    exec $(MAKE) unit PYTHON="$$python" VENV=.venv-$* OMITTED='tests/museum' SELECTED="-k 'not rehearsal'"; fi; \
+	done; echo 'Python $*: skipped, not installed'
+
+# Old and new packages warn about each other, so a warning is no error here.
+.PHONY: lowest
+lowest: .venv-lowest/installed ## Run the package's unit tests on the lowest versions that pyproject.toml allows
+	OMP_NUM_THREADS=1 .venv-lowest/$(BIN)/pytest $(TWO_WORKERS) -o filterwarnings=default -k 'not rehearsal' tests \
+	  $(addprefix --ignore=tests/, book museum quizzes site teach test_benchmark_page.py)
+
 # Strict: each output must equal the stored one. `pytest --nbval chapters` does the same in one process.
 .PHONY: notebooks
-notebooks: .venv/installed ## Run every notebook as a strict test
+notebooks: $(VENV)/installed ## Run every notebook as a strict test
 	OMP_NUM_THREADS=1 $(NBVAL)
 
 .PHONY: notebooks-elsewhere
-notebooks-elsewhere: .venv/installed ## Run them as another processor would: two threads, plain vector instructions
+notebooks-elsewhere: $(VENV)/installed ## Run them as another processor would: two threads, plain vector instructions
 	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ATEN_CPU_CAPABILITY=default $(NBVAL)
 # Three workers for two cores, since each waits for its kernel; the last chapters take longest and start first.
 NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
 LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests
-site-tests: .venv/installed ## Open every page of the built website in Chromium
+site-tests: $(VENV)/installed ## Open every page of the built website in Chromium
 	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW_PAGES) $(filter-out $(SLOW_PAGES) $(NO_TESTS), $(wildcard tests/site/*))
 SLOW_PAGES = $(addprefix tests/site/, test_pages.py test_figures.py engine)
 
@@ -145,7 +164,7 @@ bench: .venv-bench/installed ## Measure speed and memory beside other libraries,
 # ---- Writing ----
 
 .PHONY: execute
-execute: .venv/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
+execute: $(VENV)/installed ## Run the notebooks (NOTEBOOKS=...) and store their outputs
 	$(CHAPTER_SETTINGS) $(NBCONVERT) --execute --ExecutePreprocessor.record_timing=False $(NOTEBOOKS)
 	$(NBCONVERT) --CoalesceStreamsPreprocessor.enabled=True --ClearMetadataPreprocessor.enabled=True \
 	  --ClearMetadataPreprocessor.clear_cell_metadata=False \
@@ -155,11 +174,11 @@ CHAPTER_SETTINGS = GLASSFORMER_DEVICE=$${GLASSFORMER_DEVICE-cpu} GLASSFORMER_SCR
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: previews
-previews: book .venv/installed ## Draw again the pictures that go with the pages' addresses (needs Chromium)
+previews: book $(VENV)/installed ## Draw again the pictures that go with the pages' addresses (needs Chromium)
 	$(FULL)/python -m bookkit.print.previews _build/html _static/previews
 
 .PHONY: format
-format: .venv/installed ## Put code and notebooks into form
+format: $(VENV)/installed ## Put code and notebooks into form
 	$(FULL)/ruff check --fix
 	$(FULL)/ruff format
 
@@ -174,15 +193,15 @@ address: ## Publish a fork under its own address (REPOSITORY=https://github.com/
 
 .PHONY: clean
 clean: ## Remove everything that was made
-	rm -rf _build .venv .venv-site .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf _build .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-# ---- Environments: one for reading (no torch), one for everything; remade parts only when their pins change ----
+# ---- Environments: one for reading (no torch), one for everything; remade only when their pins change ----
 
 .venv-site/installed: requirements-site.txt pyproject.toml
-.venv/installed: requirements.txt pyproject.toml
+$(VENV)/installed: requirements.txt pyproject.toml
 
 # TORCH_BACKEND=cpu (or cu130, ...) lets uv choose torch's build; otherwise pip takes the registry's.
-.venv-site/installed .venv/installed:
+.venv-site/installed $(VENV)/installed:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Glassformer needs Python 3.11 or newer, got " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(@D)
 ifdef TORCH_BACKEND
@@ -192,6 +211,13 @@ else
 	$(@D)/$(BIN)/python -m pip install --quiet --no-compile -r $<
 endif
 	$(@D)/$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+.venv-lowest/installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/$(BIN)/python -m pip install --quiet uv
+	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[widget]'
+	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --group unit # which leaves those versions as they are
 	@touch $@
 
 .venv-bench/installed: pyproject.toml

@@ -21,7 +21,7 @@ LINES = {  # the lines of a file that hold the address
         "git clone {repository} stick/glassformer",
     ],
 }
-YOURS = Address("https://github.com/You/yours", "https://you.github.io/yours/")
+YOURS = Address("https://github.com/Ada/book", "https://ada.github.io/book/")
 
 
 def lines_with_address(path, address):

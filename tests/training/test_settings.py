@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 
 import pytest
 
@@ -27,6 +28,6 @@ def test_a_setting_that_does_not_fit_is_named(wrong, message, as_a_user):
 
 
 def test_every_setting_is_explained():
-    explained = TrainingSettings.__doc__
+    explained = inspect.getdoc(TrainingSettings)  # Python 3.13 takes the indentation out of __doc__ itself
     for field in dataclasses.fields(TrainingSettings):
-        assert f"        {field.name}: " in explained
+        assert f"\n    {field.name}: " in explained
