@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from record import write_result
+from record import CPU, Result, run_benchmark
 from torch import Tensor
 
 from glassformer.modules import causal_mask, fused_attention, scaled_dot_product_attention
@@ -128,20 +128,21 @@ def _rounded(numbers: Iterable[float]) -> list[float]:
     return [float(f"{number:.3g}") for number in numbers]
 
 
-def main() -> None:
-    """Measure both modes at every length, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lengths", type=int, nargs="+", default=[64, 128, 256, 512, 1024, 2048, 4096, 8192])
-    parser.add_argument("--memory-lengths", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192])
-    parser.add_argument("--d-k", type=int, default=64)
-    parser.add_argument("--turns", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Measure both modes at every length."""
     torch.manual_seed(0)
-    measured = [measure(mode, **vars(options)) for mode in MODES]
-    cpu = torch.device("cpu")
-    print(write_result("attention_length", device=cpu, settings=vars(options), measured=measured))
+    measured = [
+        measure(mode, options.lengths, options.memory_lengths, options.d_k, options.turns) for mode in MODES
+    ]
+    return measured, {}
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        device=CPU,
+        lengths=[64, 128, 256, 512, 1024, 2048, 4096, 8192],
+        memory_lengths=[512, 1024, 2048, 4096, 8192],
+        d_k=64,
+        turns=5,
+    )

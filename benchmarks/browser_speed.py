@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from playwright.sync_api import Browser, Page, sync_playwright
-from record import write_result
+from record import CPU, Result, run_benchmark
 
 from glassformer.translator import locate_translator
 from glassformer.widgets import EXAMPLES, SCRIPTS, files_of
@@ -125,13 +125,14 @@ def measure(turns: int, chromium: str) -> tuple[str, list[dict[str, Any]]]:
     ]
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
-    chosen = parser.parse_args()
-    version, rows = measure(chosen.turns, chosen.chromium)
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Measure at both speeds."""
+    version, rows = measure(options.turns, options.chromium)
     for row in rows:
         print(*row.values(), sep="\t")
-    settings = {"turns": chosen.turns, "chromium": version, "sentences": list(EXAMPLES)}
-    write_result("browser_speed", device=torch.device("cpu"), settings=settings, measured=rows)
+    settings = {"chromium": version, "sentences": list(EXAMPLES)}
+    return rows, settings
+
+
+if __name__ == "__main__":
+    run_benchmark(measure_all, device=CPU, turns=5, chromium="/usr/bin/chromium")

@@ -11,13 +11,12 @@ import time
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import Tensor
 
 from glassformer.data import END_ID, START_ID
 from glassformer.decoding import greedy_decode
 from glassformer.modules import Transformer, TransformerConfig
-from glassformer.runtime import pick_device
 
 SIZES = {"d_model": 192, "num_heads": 6, "d_ff": 512, "num_encoder_layers": 3, "num_decoder_layers": 3}
 VOCABULARY = 6000
@@ -56,16 +55,8 @@ def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> 
     return row
 
 
-def main() -> None:
-    """Write translations of every length both ways, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lengths", type=int, nargs="+", default=[8, 16, 32, 64, 128])
-    parser.add_argument("--sentences", type=int, default=8)
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Write translations of every length both ways."""
     generator = torch.Generator().manual_seed(0)
     vocabularies = {"source_vocabulary_size": VOCABULARY, "target_vocabulary_size": VOCABULARY}
     config = TransformerConfig(**vocabularies, **SIZES, norm="pre", tie_embeddings="all")
@@ -75,9 +66,9 @@ def main() -> None:
         source_ids = torch.randint(3, VOCABULARY, (options.sentences, length), generator=generator).to(device)
         write(model, source_ids, 2, use_cache=True)
         measured.append(measure(model, source_ids, length, options.turns))
-    settings = vars(options) | SIZES | {"vocabulary_size": VOCABULARY, "source_length": "as the translation"}
-    print(write_result("cache_speed", device=device, settings=settings, measured=measured))
+    settings = SIZES | {"vocabulary_size": VOCABULARY, "source_length": "as the translation"}
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, lengths=[8, 16, 32, 64, 128], sentences=8, turns=5)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from peers import END, PEERS, SIZES, START, Size, glassformer, marian, sentences, torch_transformer, versions
-from record import write_result
+from record import CPU, RESULTS, parse_options, write_result
 from table import print_table
 from torch import Tensor
 from turns import Measured, Rival, take_turns
@@ -189,14 +189,8 @@ def row(name: str, one: Measured, measured: dict[str, Measured], count: int) -> 
 
 def main() -> None:
     """Measure every size, greedily and with beams, print a table of each and store it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", nargs="+", default=list(SIZES), choices=list(SIZES))
-    parser.add_argument("--beams", nargs="+", type=int, default=[1, 4])
-    parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--tokens", type=int, default=16)
-    parser.add_argument("--turns", type=int, default=11)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    sizes = {"default": list(SIZES), "choices": list(SIZES)}
+    options = parse_options(__doc__, sizes=sizes, beams=[1, 4], sentences=100, tokens=16, turns=11)
     for size_name in options.sizes:
         for beams in options.beams:
             measured = measure(size_name, beams, options)
@@ -206,8 +200,8 @@ def main() -> None:
                 "size": SIZES[size_name].of_the_model(),
                 "beam": beams,
             }
-            name = f"decoding_speed_{size_name}_beam{beams}"
-            print(write_result(name, device=torch.device("cpu"), settings=settings, measured=measured))
+            path = RESULTS / f"decoding_speed_{size_name}_beam{beams}.json"
+            write_result(path, device=CPU, settings=settings, measured=measured)
 
 
 if __name__ == "__main__":

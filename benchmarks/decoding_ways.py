@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from record import fingerprint, write_result
+from record import Result, fingerprint, run_benchmark
 from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
 from glassformer.data import END_ID, PAD_ID, START_ID, Sentences, load_corpus
 from glassformer.decoding import Hypothesis, beam_search, greedy_decode, sample
 from glassformer.metrics import bleu, chrf
-from glassformer.runtime import pick_device
 from glassformer.training import shift_targets
 from glassformer.translator import Translator
 
@@ -215,23 +214,12 @@ def draw(task: Task, seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def main() -> None:
-    """Translate in every way, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en-fr", help="a pretrained translator, or a folder with one")
-    parser.add_argument("--sentences", type=int, default=1000)
-    parser.add_argument("--beams", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32, 64])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--samples", type=int, default=1000, help="of the bootstrap")
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Translate in every way."""
     translator = Translator.load(options.model, device=device)
     validation = load_corpus("tatoeba-en-fr").validation
     sentences = Sentences(*(part[: options.sentences] for part in validation))
     task = Task(translator, sentences, batch_size=32)
-
     greedy_ids = task.in_order(
         greedy_decode(task.model, source_ids, **MARKS).tolist() for _, source_ids in task.batches
     )
@@ -261,15 +249,22 @@ def main() -> None:
     }
     for row in (measured["greedy"], *measured["sampling"], *measured["beams"]):
         del row["texts"]
-    settings = vars(options) | {
+    settings = {
         "corpus": "tatoeba-en-fr",
         "split": "validation",
         "weights": fingerprint(translator.model),
         "samplers": SAMPLERS,
         "signature": bleu(task.sources, task.references).signature,
     }
-    print(write_result("decoding_ways", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        model={"default": "en-fr", "help": "name of a pretrained translator, or a folder with one"},
+        sentences=1000,
+        beams=[1, 2, 4, 8, 16, 32, 64],
+        seeds=3,
+        samples={"default": 1000, "help": "bootstrap samples"},
+    )

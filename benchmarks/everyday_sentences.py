@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from record import fingerprint, write_result
+from record import Result, fingerprint, run_benchmark
 
 from glassformer.data import DataFileError, load_corpus, sentence_key
-from glassformer.runtime import pick_device
 from glassformer.translator import Translator
 
 HERE = Path(__file__).parent
@@ -38,15 +37,8 @@ def count_in_corpus(sentences: list[str]) -> int | None:
     return sum(sentence_key(sentence) in known for sentence in sentences)
 
 
-def main() -> None:
-    """Translate, look up what was thought of it, store, and print what is still to be judged."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--translator", default="en-fr")
-    parser.add_argument("--beam-size", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Translate, look up each judgement, and print the sentences that still need one."""
     translator = Translator.load(options.translator, device=device)
     sentences = SENTENCES.read_text(encoding="utf-8").splitlines()
     translations = translator.translate(sentences, beam_size=options.beam_size)
@@ -56,12 +48,12 @@ def main() -> None:
         for source, translation in zip(sentences, translations, strict=True)
     ]
     measured = {"in_corpus": count_in_corpus(sentences), "sentences": rows}
-    settings = vars(options) | {"weights": fingerprint(translator.model)}
-    print(write_result("everyday_sentences", device=device, settings=settings, measured=measured))
+    settings = {"weights": fingerprint(translator.model)}
     for row in rows:
         if row["verdict"] == "not judged":
             print(json.dumps(row, ensure_ascii=False))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, translator="en-fr", beam_size=4)

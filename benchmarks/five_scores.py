@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from record import fingerprint, write_result
+from record import Result, fingerprint, run_benchmark
 
 from glassformer.data import END_ID, PAD_ID, START_ID, load_corpus
 from glassformer.metrics import bleu, moses_bleu, sentence_bleu_mean
-from glassformer.runtime import pick_device
 from glassformer.training import shift_targets
 from glassformer.translator import Translator
 
@@ -57,15 +56,8 @@ def pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
     return torch.tensor([[*row, *[PAD_ID] * (width - len(row))] for row in rows])
 
 
-def main() -> None:
-    """Translate the test set, score it in every way, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="en-fr", help="a pretrained translator, or a folder with one")
-    parser.add_argument("--sentences", type=int, default=2500)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Translate the test set, score it in every way."""
     translator = Translator.load(options.model, device=device)
     sources, references = (part[: options.sentences] for part in load_corpus("tatoeba-en-fr").tests["test"])
     first = [own[:1] for own in references]
@@ -83,9 +75,13 @@ def main() -> None:
         measured.append(row)
         print(row, flush=True)
     weights = fingerprint(translator.model)
-    settings = vars(options) | {"corpus": "tatoeba-en-fr", "split": "test", "weights": weights}
-    print(write_result("five_scores", device=device, settings=settings, measured=measured))
+    settings = {"corpus": "tatoeba-en-fr", "split": "test", "weights": weights}
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        model={"default": "en-fr", "help": "name of a pretrained translator, or a folder with one"},
+        sentences=2500,
+    )

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import fingerprint, write_result
+from record import Result, fingerprint, run_benchmark
 
 from glassformer.data import load_corpus
 from glassformer.inspection import ablate_heads, find_attentions
 from glassformer.metrics import bleu
-from glassformer.runtime import pick_device
 from glassformer.translator import Translator
 
 NUM_PARTS = 10
@@ -71,15 +70,8 @@ class Scorer:
         return row
 
 
-def main() -> None:
-    """Switch off every head once, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--translator", default="en-fr")
-    parser.add_argument("--sentences", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Switch off every head once."""
     translator = Translator.load(options.translator, device=device)
     validation = load_corpus("tatoeba-en-fr").validation
     sources, references = (part[: options.sentences] for part in validation)
@@ -89,13 +81,13 @@ def main() -> None:
         "signature": scorer.signature,
         "ablated": [scorer.measure(heads) for heads in rows_to_ablate(translator)],
     }
-    settings = vars(options) | {
+    settings = {
         "corpus": "tatoeba-en-fr, validation",
         "decoding": "greedy",
         "weights": fingerprint(translator.model),
     }
-    print(write_result("head_ablation", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, translator="en-fr", sentences=1000)

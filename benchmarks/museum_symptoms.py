@@ -5,7 +5,6 @@ in a process of its own, with some seeds; so is a copy without it. What is done 
 that the program can be stopped and started again. The page of the museum shows what is stored.
 """
 
-import argparse
 import functools
 import hashlib
 import json
@@ -21,7 +20,7 @@ from typing import Any
 
 import torch
 from museum_setting import CORPUS, LESSON, MEASURES, RUN, SIZES
-from record import kept, write_result
+from record import CPU, RESULTS, load_or_make, parse_options, write_result
 
 from bookkit.museum import Bug, Measured, apply_patch, read_bugs
 
@@ -70,14 +69,13 @@ def _short(value: Any) -> Any:
 
 def main() -> None:
     """Ask all bugs, or those that are named, and store the answers."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("bugs", nargs="*", help="ids; without any, all")
-    parser.add_argument("--folder", type=Path, required=True, help="where what is done is kept")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument(
-        "--minutes", type=float, default=math.inf, help="after which to stop, and go on later"
+    options = parse_options(
+        __doc__,
+        bugs={"nargs": "*", "help": "ids of single bugs, whose symptoms are printed and not stored"},
+        folder={"type": Path, "required": True, "help": "folder for the results of finished runs"},
+        seeds=3,
+        minutes={"default": math.inf, "help": "minutes until the program stops; start it again to continue"},
     )
-    options = parser.parse_args()
     end = time.monotonic() + 60 * options.minutes
     everything = read_bugs(ROOT / "museum")
     measured = {}
@@ -91,7 +89,7 @@ def main() -> None:
                 sys.exit("not yet done: start it again")
             place = options.folder / f"{bug.measured.by}_{digest(probe + kind)}"
             rows = [
-                kept(place / f"{seed}.json", functools.partial(ask_copy, bug.measured, own, seed))
+                load_or_make(place / f"{seed}.json", functools.partial(ask_copy, bug.measured, own, seed))
                 for seed in range(options.seeds)
             ]
             answers[name] = by_measure(rows)
@@ -101,7 +99,7 @@ def main() -> None:
     if options.bugs:
         return
     settings = {"seeds": options.seeds, **CORPUS, **SIZES, "lesson": LESSON, "run": RUN, "measures": MEASURES}
-    print(write_result("museum_symptoms", device=torch.device("cpu"), settings=settings, measured=measured))
+    write_result(RESULTS / "museum_symptoms.json", device=CPU, settings=settings, measured=measured)
 
 
 if __name__ == "__main__":

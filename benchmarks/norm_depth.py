@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import Tensor, nn
 
 from glassformer.modules import EncoderLayer
-from glassformer.runtime import pick_device, seed_everything
+from glassformer.runtime import seed_everything
 from glassformer.tasks import LookupTask
 
 TASK = LookupTask(num_pairs=4, num_symbols=8, num_values=4)
@@ -84,22 +84,13 @@ def measure(
     return row
 
 
-def main() -> None:
-    """Run every way at every depth and learning rate, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--depths", type=int, nargs="+", default=[2, 6, 12])
-    parser.add_argument("--rates", type=float, nargs="+", default=[0.001, 0.003, 0.01])
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Run every way at every depth and learning rate."""
     measured = [
         measure(way, depth, rate, options.steps, options.seeds, device)
         for depth, way, rate in itertools.product(options.depths, WAYS, options.rates)
     ]
-    settings = vars(options) | {
+    settings = {
         "d_model": D_MODEL,
         "num_heads": NUM_HEADS,
         "d_ff": D_FF,
@@ -109,8 +100,8 @@ def main() -> None:
         "num_values": TASK.num_values,
         "ways": WAYS,
     }
-    print(write_result("norm_depth", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, depths=[2, 6, 12], rates=[0.001, 0.003, 0.01], steps=300, seeds=3)

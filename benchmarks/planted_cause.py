@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import Tensor, nn
 
 from glassformer.data import START_ID
 from glassformer.inspection import input_gradients, occlusion, record_attention
 from glassformer.modules import Transformer, TransformerConfig
-from glassformer.runtime import pick_device
 from glassformer.tasks import CapitalTask
 
 LENGTH, NUM_LETTERS, BATCH_SIZE, LEARNING_RATE, TEST_SIZE = 10, 6, 64, 0.003, 1000
@@ -158,17 +157,10 @@ def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, 
     return row
 
 
-def main() -> None:
-    """Train every way with every seed, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Train every way with every seed."""
     measured = [measure(way, seed, options.steps, device) for way in WAYS for seed in range(options.seeds)]
-    settings = vars(options) | {
+    settings = {
         "length": LENGTH,
         "num_letters": NUM_LETTERS,
         "batch_size": BATCH_SIZE,
@@ -176,8 +168,8 @@ def main() -> None:
         "test_size": TEST_SIZE,
         "ways": WAYS,
     }
-    print(write_result("planted_cause", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, steps=500, seeds=5)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import nn
 
 from glassformer.modules import Positions
-from glassformer.runtime import pick_device, seed_everything
+from glassformer.runtime import seed_everything
 from glassformer.tasks import OrderReader, OrderTask
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, D_MODEL, NUM_HEADS, LEARNING_RATE = 8, 64, 1000, 64, 4, 0.003
@@ -73,17 +73,8 @@ def measure(
     return row
 
 
-def main() -> None:
-    """Run the experiments and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--longest", type=int, default=16)
-    parser.add_argument("--lengths", type=int, nargs="+", default=[4, 8, 12, 16, 17, 18, 20, 24, 32, 48, 64])
-    parser.add_argument("--steps", type=int, default=800)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Run the experiments."""
 
     def run(question: str, kind: Positions, **changes: Any) -> dict[str, Any]:
         return measure(question, kind, options, device, **changes)
@@ -97,7 +88,7 @@ def main() -> None:
         ],
         "rates": [run("before", "sinusoidal", learning_rate=rate) for rate in (0.001, 0.01)],
     }
-    settings = vars(options) | {
+    settings = {
         "num_symbols": NUM_SYMBOLS,
         "batch_size": BATCH_SIZE,
         "test_size": TEST_SIZE,
@@ -105,8 +96,10 @@ def main() -> None:
         "num_heads": NUM_HEADS,
         "learning_rate": LEARNING_RATE,
     }
-    print(write_result("position_lengths", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all, longest=16, lengths=[4, 8, 12, 16, 17, 18, 20, 24, 32, 48, 64], steps=800, seeds=5
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from record import write_result
+from record import Result, run_benchmark
 from torch import Tensor
 
 from glassformer.data import Vocabulary
@@ -24,7 +24,6 @@ from glassformer.decoding import translate
 from glassformer.inspection import ablate_heads, find_attentions, record_attention
 from glassformer.metrics import exact_match
 from glassformer.modules import Transformer, TransformerConfig
-from glassformer.runtime import pick_device
 from glassformer.tasks import ADJECTIVES, ANIMALS, PLACES, Example, make_corpus
 from glassformer.training import draw_batches, shift_targets, train
 
@@ -229,20 +228,14 @@ def question(genders: str, seed: int, device: torch.device) -> dict[str, Any]:
     return row
 
 
-def main() -> None:
-    """Train and question every translator, and store the answers."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Train and question every translator."""
     measured = [
         question(genders, seed, device) for seed in range(options.seeds) for genders in ("different", "any")
     ]
-    settings = vars(options) | CORPUS | SIZES | CHOICES | RECIPE
-    print(write_result("pronoun_heads", device=device, settings=settings, measured=measured))
+    settings = CORPUS | SIZES | CHOICES | RECIPE
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, seeds=8)

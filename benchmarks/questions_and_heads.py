@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import nn
 
 from glassformer.modules import MultiHeadAttention
-from glassformer.runtime import pick_device, seed_everything
+from glassformer.runtime import seed_everything
 from glassformer.tasks import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
 
 WIDTH, NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES = 32, 6, 8, 8
@@ -85,18 +85,8 @@ def measure(
     return row
 
 
-def main() -> None:
-    """Run both experiments and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, nargs="+", default=[1, 2, 3, 4])
-    parser.add_argument("--heads", type=int, nargs="+", default=[1, 2, 4, 8, 16, 32])
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--longer-steps", type=int, default=4000)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Run both experiments."""
 
     def run(num_questions: int, num_heads: int, steps: int) -> dict[str, Any]:
         return measure(num_questions, num_heads, steps, options.seeds, device)
@@ -108,7 +98,7 @@ def main() -> None:
         ],
         "longer": [run(*most, options.longer_steps)],
     }
-    settings = vars(options) | {
+    settings = {
         "width": WIDTH,
         "num_pairs": NUM_PAIRS,
         "num_symbols": NUM_SYMBOLS,
@@ -117,8 +107,15 @@ def main() -> None:
         "test_size": TEST_SIZE,
         "learning_rate": LEARNING_RATE,
     }
-    print(write_result("questions_and_heads", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        questions=[1, 2, 3, 4],
+        heads=[1, 2, 4, 8, 16, 32],
+        steps=1000,
+        longer_steps=4000,
+        seeds=5,
+    )

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import nn
 
 from glassformer.modules import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
-from glassformer.runtime import pick_device, seed_everything
+from glassformer.runtime import seed_everything
 from glassformer.tasks import RecallBatch, RecallTask, recall_accuracy
 
 NUM_SYMBOLS, BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 32, 64, 1000, 0.005
@@ -93,20 +93,8 @@ def measure(
     return row
 
 
-def main() -> None:
-    """Run the three experiments and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lengths", type=int, nargs="+", default=[4, 8, 12, 16, 24, 32])
-    parser.add_argument("--attention-width", type=int, default=48)
-    parser.add_argument("--widths", type=int, nargs="+", default=[32, 64, 128])
-    parser.add_argument("--width-length", type=int, default=12)
-    parser.add_argument("--longer-lengths", type=int, nargs="+", default=[16, 32])
-    parser.add_argument("--steps", type=int, default=1200)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Run the three experiments."""
     widths = {
         "fixed vector": equal_width(options.attention_width),
         "with attention": options.attention_width,
@@ -125,14 +113,23 @@ def main() -> None:
         "width": [run(fixed, width, options.width_length, options.steps) for width in options.widths],
         "longer": [run(fixed, widths[fixed], length, 4 * options.steps) for length in options.longer_lengths],
     }
-    settings = vars(options) | {
+    settings = {
         "num_symbols": NUM_SYMBOLS,
         "batch_size": BATCH_SIZE,
         "test_size": TEST_SIZE,
         "learning_rate": LEARNING_RATE,
     }
-    print(write_result("recall_length", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        lengths=[4, 8, 12, 16, 24, 32],
+        attention_width=48,
+        widths=[32, 64, 128],
+        width_length=12,
+        longer_lengths=[16, 32],
+        steps=1200,
+        seeds=5,
+    )

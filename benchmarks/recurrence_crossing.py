@@ -10,11 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import Tensor, nn
 
 from glassformer.modules import MultiHeadAttention
-from glassformer.runtime import pick_device
 
 
 def layers(width: int) -> dict[str, Callable[[Tensor], object]]:
@@ -79,25 +78,22 @@ def measure(width: int, batch_size: int, lengths: list[int], turns: int, device:
     return row
 
 
-def main() -> None:
-    """Measure every width and batch size, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--widths", type=int, nargs="+", default=[64, 128, 256])
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 8])
-    parser.add_argument("--lengths", type=int, nargs="+", default=[16, 32, 64, 128, 256, 512, 1024, 2048])
-    parser.add_argument("--turns", type=int, default=15)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Measure every width and batch size."""
     torch.manual_seed(0)
-    device = pick_device()
     measured = []
     for batch_size in options.batch_sizes:
         for width in options.widths:
             measured.append(measure(width, batch_size, options.lengths, options.turns, device))
             print(f"batch {batch_size}, width {width}: {measured[-1]['crossing']}", flush=True)
-    print(write_result("recurrence_crossing", device=device, settings=vars(options), measured=measured))
+    return measured, {}
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        widths=[64, 128, 256],
+        batch_sizes=[1, 8],
+        lengths=[16, 32, 64, 128, 256, 512, 1024, 2048],
+        turns=15,
+    )

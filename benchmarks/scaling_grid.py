@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import write_result
+from record import Result, run_benchmark
 from torch import nn
 
-from glassformer.runtime import pick_device
 from glassformer.tasks import AttentionLookup, LookupTask
 
 TASK = LookupTask(num_pairs=16, num_symbols=32, num_values=16)
@@ -50,17 +49,8 @@ def learn(
     return float((logits.argmax(-1) == wanted).float().mean())
 
 
-def main() -> None:
-    """Run the grid and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--d-model", type=int, default=256)
-    parser.add_argument("--num-heads", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Run the grid."""
 
     def run(scale: float, optimizer: str, rate: float, seed: int) -> float:
         model = AttentionLookup(
@@ -82,9 +72,9 @@ def main() -> None:
                 accuracy = [round(run(scale, optimizer, rate, seed), 4) for seed in range(options.seeds)]
                 measured.append({"optimizer": optimizer, "scale": name, "rate": rate, "accuracy": accuracy})
                 print(measured[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
-    settings = vars(options) | vars(TASK) | {"batch_size": BATCH_SIZE, "test_size": TEST_SIZE}
-    print(write_result("scaling_grid", device=device, settings=settings, measured=measured))
+    settings = vars(TASK) | {"batch_size": BATCH_SIZE, "test_size": TEST_SIZE}
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, d_model=256, num_heads=4, steps=400, seeds=5)

@@ -4,25 +4,20 @@ import argparse
 from collections import Counter
 
 import torch
-from record import write_result
+from record import CPU, Result, run_benchmark
 
 from glassformer.data import Tokenizer, load_corpus
 
 
-def main() -> None:
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
     """Train a tokenizer on the corpus, and count."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", default="tatoeba-en-fr")
-    parser.add_argument("--vocabulary-size", type=int, default=6000)
-    options = parser.parse_args()
     sources, targets = load_corpus(options.corpus).train.pairs()
     tokenizer = Tokenizer.train([*sources, *targets], vocabulary_size=options.vocabulary_size)
     lengths = (map(len, tokenizer.encode(side)) for side in (sources, targets))
     counts = Counter(f"{source} {target}" for source, target in zip(*lengths, strict=True))
     measured = {"source and target tokens": dict(sorted(counts.items()))}
-    settings = vars(options)
-    print(write_result("sentence_lengths", device=torch.device("cpu"), settings=settings, measured=measured))
+    return measured, {}
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, device=CPU, corpus="tatoeba-en-fr", vocabulary_size=6000)

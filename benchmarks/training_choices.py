@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import kept, write_result
+from record import Result, load_or_make, run_benchmark
 
 from glassformer.data import Corpus, Sentences, TokenBatches, Tokenizer
 from glassformer.metrics import bleu
 from glassformer.modules import Transformer, TransformerConfig
-from glassformer.runtime import pick_device
 from glassformer.tasks import join_words, make_corpus
 from glassformer.training import Trainer, TrainingSettings, average_weights, chunked_loss, list_checkpoints
 from glassformer.translator import Translator
@@ -85,20 +84,8 @@ def train(
     return {"last": last, "averaged": averaged}
 
 
-def main() -> None:
-    """Train with every choice and every seed, leaving out what is done, and store the scores."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="where runs are kept until all are done")
-    parser.add_argument("--num-train", type=int, default=1000)
-    parser.add_argument("--num-scored", type=int, default=200)
-    parser.add_argument("--vocabulary-size", type=int, default=450)
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--peak", type=float, default=0.01)
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Train with every choice and every seed, leaving out what is done."""
     pace = {
         "steps": options.steps,
         "warmup_steps": options.steps // 10,
@@ -116,13 +103,21 @@ def main() -> None:
         run = functools.partial(
             train, corpus, options.vocabulary_size, settings, options.folder / done, device
         )
-        row = kept(options.folder / f"{done}.json", run)
+        row = load_or_make(options.folder / f"{done}.json", run)
         measured.append({"choice": name, "seed": seed, **row})
         print(measured[-1], flush=True)
-    stored = {name: value for name, value in vars(options).items() if name != "folder"}
-    stored |= {"usual": USUAL, "choices": CHOICES, **SIZES, **pace}
-    print(write_result("training_choices", device=device, settings=stored, measured=measured))
+    stored = {"usual": USUAL, "choices": CHOICES, **SIZES, **pace}
+    return measured, stored
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        folder={"type": Path, "required": True, "help": "folder for runs and their results"},
+        num_train=1000,
+        num_scored=200,
+        vocabulary_size=450,
+        steps=400,
+        peak=0.01,
+        seeds=4,
+    )

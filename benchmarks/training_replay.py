@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import ndarray as Array
-from record import write_result
+from record import CPU, Result, run_benchmark
 
 from glassformer.data import END_ID, START_ID, Sentences, load_corpus, sentence_key
 from glassformer.inspection import record_attention
@@ -101,13 +101,8 @@ def replay(stages: Mapping[int, Translator], scored: Mapping[int, float], held_o
     }
 
 
-def main() -> None:
-    """Read the folder of the run, and store what is replayed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=Path("runs/en-fr-replay"))
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Read the folder of the run."""
     recipe = read_recipe(options.run)
     corpus = load_corpus(recipe.corpus)
     learned = set(map(sentence_key, corpus.train.sources))
@@ -125,8 +120,8 @@ def main() -> None:
         "decoding": "greedy",
         "bleu": f"{len(corpus.validation.sources)} validation sentences, all references",
     }
-    print(write_result("training_replay", device=torch.device("cpu"), settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, device=CPU, run=Path("runs/en-fr-replay"))

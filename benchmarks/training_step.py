@@ -5,7 +5,6 @@ thread. The rivals compute what they say of all tokens and hand it to torch's cr
 loss in chunks (`glassformer.training.loss.chunked_loss`). "bfloat16" adds autocast, which rounds.
 """
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from peers import END, PAD, PEERS, SIZES, START, num_parameters, sentences, versions
-from record import write_result
+from record import CPU, RESULTS, parse_options, write_result
 from table import print_table
 from torch import Tensor
 from turns import Measured, Rival, take_turns
@@ -101,20 +100,20 @@ def row(name: str, one: Measured, measured: dict[str, Measured]) -> dict[str, An
 
 def main() -> None:
     """Measure every size, print a table of each and store it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", nargs="+", default=["tiny", "base"], choices=list(SIZES))
-    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--turns", type=int, default=11)
-    parser.add_argument("--at-once", type=int, default=4, help="processes that are held in memory together")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
+    options = parse_options(
+        __doc__,
+        sizes={"default": list(SIZES), "choices": list(SIZES)},
+        peers={"default": list(PEERS), "choices": list(PEERS)},
+        turns=11,
+        at_once={"default": 4, "help": "number of processes held in memory together"},
+    )
     peers = list(dict.fromkeys([OURS, THEIRS, *options.peers]))
     for size_name in options.sizes:
         measured = measure(size_name, options.turns, peers, options.at_once)
         print_table(f"Training step, {size_name}", measured)
         settings = vars(options) | {"versions": versions(), "size": SIZES[size_name]._asdict()}
-        name = f"training_step_{size_name}"
-        print(write_result(name, device=torch.device("cpu"), settings=settings, measured=measured))
+        path = RESULTS / f"training_step_{size_name}.json"
+        write_result(path, device=CPU, settings=settings, measured=measured)
 
 
 if __name__ == "__main__":

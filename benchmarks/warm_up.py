@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from record import kept, write_result
+from record import Result, load_or_make, run_benchmark
 from torch import Tensor
 
 from glassformer.data import Vocabulary
 from glassformer.modules import Transformer, TransformerConfig
-from glassformer.runtime import pick_device
 from glassformer.tasks import make_corpus
 from glassformer.training import draw_batches, learning_rate_at, teacher_forced_loss
 
@@ -66,22 +65,12 @@ def final_loss(
         return round(teacher_forced_loss(model, *test).item(), 4)
 
 
-def main() -> None:
-    """Train every combination with every seed, and store the losses."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, required=True, help="where what is done is kept")
-    parser.add_argument("--peaks", type=float, nargs="+", default=[0.001, 0.003, 0.01, 0.03])
-    parser.add_argument("--warmup-steps", type=int, nargs="+", default=[0, 80])
-    parser.add_argument("--steps", type=int, default=240)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    device = pick_device()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Train every combination with every seed."""
     measured = []
     for norm, warmup_steps, peak in itertools.product(("post", "pre"), options.warmup_steps, options.peaks):
         losses = [
-            kept(
+            load_or_make(
                 options.folder / f"{norm} {warmup_steps} {peak} {options.steps} {seed}.json",
                 functools.partial(final_loss, norm, warmup_steps, peak, options.steps, seed, device),
             )
@@ -89,15 +78,22 @@ def main() -> None:
         ]
         measured.append({"norm": norm, "warmup_steps": warmup_steps, "peak": peak, "loss": losses})
         print(measured[-1], flush=True)
-    settings = {name: value for name, value in vars(options).items() if name != "folder"} | {
+    settings = {
         "d_model": D_MODEL,
         "num_heads": NUM_HEADS,
         "d_ff": D_FF,
         "num_layers": NUM_LAYERS,
         "batch_size": BATCH_SIZE,
     }
-    print(write_result("warm_up", device=device, settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(
+        measure_all,
+        folder={"type": Path, "required": True, "help": "folder for the results of finished runs"},
+        peaks=[0.001, 0.003, 0.01, 0.03],
+        warmup_steps=[0, 80],
+        steps=240,
+        seeds=3,
+    )

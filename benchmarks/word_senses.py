@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import torch
-from record import write_result
+from record import CPU, Result, run_benchmark
 
 from glassformer.data import load_corpus
 
@@ -36,18 +36,16 @@ def count(word: str, senses: dict[str, str], pairs: list[tuple[str, str]]) -> di
     return {"word": word, "sentences": len(translations), "senses": found}
 
 
-def main() -> None:
-    """Count every word, and store the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.parse_args()
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Count every word."""
     sources, targets = load_corpus("tatoeba-en-fr").train.pairs()
     pairs = list(zip(sources, targets, strict=True))
     measured = [count(word, senses, pairs) for word, senses in SENSES.items()]
     for row in measured:
         print(row)
     settings = {"corpus": "tatoeba-en-fr, train", "pairs": len(pairs), "senses": SENSES}
-    print(write_result("word_senses", device=torch.device("cpu"), settings=settings, measured=measured))
+    return measured, settings
 
 
 if __name__ == "__main__":
-    main()
+    run_benchmark(measure_all, device=CPU)
