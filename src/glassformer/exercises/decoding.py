@@ -18,7 +18,7 @@ _PAD, _END = 0, 2
 
 @check(see="A tree of sentences")
 def check_greedy_step(attempt: Answer, rng: Generator) -> None:
-    """Judge ``greedy_step(logits, ended)``: the next id of each sentence, 0 for those that have ended."""
+    """Check ``greedy_step(logits, ended)``: the next id of each sentence, the pad id if it has ended."""
 
     def right(logits: Array, ended: Array) -> Array:
         return np.where(ended, _PAD, logits.argmax(axis=-1))
@@ -57,7 +57,7 @@ def check_greedy_step(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Keep what was computed")
 def check_cache_savings(attempt: Any) -> None:
-    """Judge how many of the vectors projected while 6 layers write 30 tokens a cache would have spared."""
+    """Check how many key and value projections a cache saves for 30 tokens in 6 layers."""
     compare_number(
         attempt,
         5220,
@@ -78,7 +78,7 @@ def check_cache_savings(attempt: Any) -> None:
 
 @check(see="Longer is less likely")
 def check_scores(attempt: Answer, rng: Generator) -> None:
-    """Judge ``scores(log_probabilities, lengths, alpha)``, what hypotheses are ranked by."""
+    """Check ``scores(log_probabilities, lengths, alpha)``: length-normalised scores of hypotheses."""
 
     def divided_by(penalty: Any) -> Answer:
         return lambda log_p, n, alpha: log_p / penalty(n, alpha)
@@ -116,19 +116,19 @@ def check_scores(attempt: Answer, rng: Generator) -> None:
 
 @check(see="By chance")
 def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
-    """Judge ``next_probabilities(logits, temperature, top_p)``: what the next word is drawn by."""
+    """Check ``next_probabilities(logits, temperature, top_p)``: nucleus sampling with temperature."""
 
     def before(probabilities: Array) -> Array:
-        """How much the words above each have together."""
+        """Sum the probabilities of all words more likely than each."""
         order = np.argsort(-probabilities)
         sums = np.empty_like(probabilities)
         sums[order] = probabilities[order].cumsum() - probabilities[order]
         return sums
 
-    def reaching(each: Array, top_p: float) -> Array:
+    def nucleus(each: Array, top_p: float) -> Array:
         return before(each) < top_p
 
-    def rarest(each: Array, top_p: float) -> Array:
+    def least_likely(each: Array, top_p: float) -> Array:
         order = np.argsort(each)
         sums = np.empty_like(each)
         sums[order] = each[order].cumsum() - each[order]
@@ -139,20 +139,20 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
         return left / left.sum() if share else left
 
     def drawn(
-        heat: Callable[[Array, float], Array] = lambda x, t: softmax(x / t),
-        keep: Callable[[Array, float], Array] = reaching,
+        scaled_by: Callable[[Array, float], Array] = lambda x, t: softmax(x / t),
+        keep: Callable[[Array, float], Array] = nucleus,
         share: bool = True,
     ) -> Answer:
         return lambda logits, temperature, top_p: cut(
-            heated := heat(logits, temperature), keep(heated, top_p), share
+            tempered := scaled_by(logits, temperature), keep(tempered, top_p), share
         )
 
-    def cold_set(logits: Array, temperature: float | int, top_p: float | int) -> Array:
-        return cut(softmax(logits / temperature), reaching(softmax(logits), top_p))
+    def cut_before_temperature(logits: Array, temperature: float | int, top_p: float | int) -> Array:
+        return cut(softmax(logits / temperature), nucleus(softmax(logits), top_p))
 
     bugs: dict[str, dict[str, Any]] = {
         "you divide the probabilities by the temperature; divide the logits, before the softmax": {
-            "heat": lambda x, t: softmax(x) / t
+            "scaled_by": lambda x, t: softmax(x) / t
         },
         "you leave out the word that takes the sum across top_p; it belongs to the set": {
             "keep": lambda each, top_p: before(each) + each <= top_p
@@ -171,7 +171,7 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
             "you compare each probability with top_p; compare their sum": drawn(
                 keep=lambda each, top_p: each >= top_p
             ),
-            "you cut before applying the temperature; apply it first": cold_set,
+            "you cut before applying the temperature; apply it first": cut_before_temperature,
             "you multiply by the temperature; divide the logits by it": drawn(lambda x, t: softmax(x * t)),
             "yours ignores the temperature": drawn(lambda x, t: softmax(x)),
             "yours ignores top_p": drawn(keep=lambda each, top_p: each >= 0),
@@ -184,7 +184,7 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
             "your set is in sorted order, but the words are not; map it back": drawn(
                 keep=lambda each, top_p: before(np.sort(each)[::-1]) < top_p
             ),
-            "you keep the least likely words; keep the most likely": drawn(keep=rarest),
+            "you keep the least likely words; keep the most likely": drawn(keep=least_likely),
         },
         [
             (np.log(np.array([0.3, 0.7])), 1.0, 0.5),
@@ -199,7 +199,7 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
 
 @check(see="One translation, many scores")
 def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
-    """Judge ``clipped_precision(translation, reference, n)``: the n-grams that the reference has."""
+    """Check ``clipped_precision(translation, reference, n)``: BLEU's modified n-gram precision."""
 
     def grams(words: Sequence[str], n: int) -> Counter:
         return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
@@ -271,26 +271,30 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Several ways at once")
 def check_beam_step(attempt: Answer, rng: Generator) -> None:
-    """Judge ``beam_step(ids, totals, log_probs, beam_size, num_ended)``: what is followed from here on."""
+    """Check ``beam_step(ids, totals, log_probs, beam_size, num_ended)``: the hypotheses kept."""
 
-    def extend(added: Array, ids: Array, count: int) -> tuple[Array, Array]:
-        order = np.argsort(-added, axis=None, kind="stable")[: max(count, 0)]
-        parents, tokens = np.divmod(order, added.shape[1])
-        return np.concatenate([ids[parents], tokens[:, None]], axis=1), added.ravel()[order]
+    def extend(scores: Array, ids: Array, count: int) -> tuple[Array, Array]:
+        order = np.argsort(-scores, axis=None, kind="stable")[: max(count, 0)]
+        parents, tokens = np.divmod(order, scores.shape[1])
+        return np.concatenate([ids[parents], tokens[:, None]], axis=1), scores.ravel()[order]
 
     def right(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
         return extend(totals[:, None] + log_probs, ids, size - ended)
 
-    def one_each(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
+    def one_per_hypothesis(
+        ids: Array, totals: Array, log_probs: Array, size: int, ended: int
+    ) -> tuple[Array, Array]:
         own = log_probs == log_probs.max(axis=1, keepdims=True)
         room = min(size - ended, len(ids))
         return extend(np.where(own, totals[:, None] + log_probs, -np.inf), ids, room)
 
-    def never_ends(ids: Array, totals: Array, log_probs: Array, size: int, ended: int) -> tuple[Array, Array]:
+    def without_end(
+        ids: Array, totals: Array, log_probs: Array, size: int, ended: int
+    ) -> tuple[Array, Array]:
         goes_on = np.where(np.arange(log_probs.shape[1]) == _END, -np.inf, log_probs)
         return right(ids, totals, goes_on, size, ended)
 
-    def unparented(ids: Array, *given: Any) -> tuple[Array, Array]:
+    def wrong_parents(ids: Array, *given: Any) -> tuple[Array, Array]:
         longer, totals = right(ids, *given)
         return np.column_stack([np.resize(ids, (len(longer), ids.shape[1])), longer[:, -1]]), totals
 
@@ -304,7 +308,7 @@ def check_beam_step(attempt: Answer, rng: Generator) -> None:
             "you multiply log-probabilities; add them": (
                 lambda i, t, p, size, ended: extend(t[:, None] * p, i, size - ended)
             ),
-            "you keep the best of each hypothesis; let all candidates compete": one_each,
+            "you keep the best of each hypothesis; let all candidates compete": one_per_hypothesis,
             "you rank by the last token alone; add the score of the hypothesis before it": (
                 lambda i, t, p, size, ended: extend(0 * t[:, None] + p, i, size - ended)
             ),
@@ -312,8 +316,8 @@ def check_beam_step(attempt: Answer, rng: Generator) -> None:
                 lambda *given: tuple(part[::-1] for part in right(*given))
             ),
             "your tokens are right, but follow the wrong hypotheses; each extends the row "
-            "that it was found in": (unparented),
-            "you discard the end token; treat it like any other": never_ends,
+            "that it was found in": (wrong_parents),
+            "you discard the end token; treat it like any other": without_end,
             "you keep the worst candidates": (
                 lambda i, t, p, size, ended: (
                     (worst := extend(-(t[:, None] + p), i, size - ended))[0],

@@ -17,7 +17,7 @@ _PAD, _START, _END = 0, 1, 2
 
 @check(see="All words at once")
 def check_split_targets(attempt: Answer, rng: Generator) -> None:
-    """Judge ``split_targets(target_ids)``: decoder inputs and labels."""
+    """Check ``split_targets(target_ids)``: decoder inputs and labels."""
     compare(
         attempt,
         lambda ids: (ids[:, :-1], ids[:, 1:]),
@@ -61,7 +61,7 @@ def check_split_targets(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Sixty-five million")
 def check_decoder_layer_size(attempt: Answer) -> None:
-    """Judge ``decoder_layer_size(d_model, d_ff)``, the count of what one decoder layer learns."""
+    """Check ``decoder_layer_size(d_model, d_ff)``: number of parameters of a decoder layer."""
 
     def size(attentions: int = 2, norms: int = 3, biases: int = 2, forward_biases: bool = True) -> Answer:
         def count(d_model: int, d_ff: int) -> int:
@@ -103,20 +103,20 @@ def check_decoder_layer_size(attempt: Answer) -> None:
 
 @check(see="All words at once")
 def check_mean_nll(attempt: Answer, rng: Generator) -> None:
-    """Judge ``mean_nll(log_probs, labels, pad_id)``: the loss that ignores padding."""
+    """Check ``mean_nll(log_probs, labels, pad_id)``: mean negative log-likelihood without padding."""
 
-    def picked(log_probs: Array, wanted: Array) -> Array:
-        return -np.take_along_axis(log_probs, wanted[..., None], axis=-1)[..., 0]
+    def nll(log_probs: Array, labels: Array) -> Array:
+        return -np.take_along_axis(log_probs, labels[..., None], axis=-1)[..., 0]
 
-    def right(log_probs: Array, wanted: Array, pad: int) -> float:
-        return float(picked(log_probs, wanted)[wanted != pad].mean())
+    def right(log_probs: Array, labels: Array, pad: int) -> float:
+        return float(nll(log_probs, labels)[labels != pad].mean())
 
-    def by_sentence(log_probs: Array, wanted: Array, pad: int) -> float:
-        rows = zip(picked(log_probs, wanted), wanted, strict=True)
-        return float(np.mean([surprises[ids != pad].mean() for surprises, ids in rows]))
+    def by_sentence(log_probs: Array, labels: Array, pad: int) -> float:
+        rows = zip(nll(log_probs, labels), labels, strict=True)
+        return float(np.mean([losses[ids != pad].mean() for losses, ids in rows]))
 
-    def given(wanted: Sequence[Sequence[int]], vocabulary: int, pad: int = _PAD) -> tuple[Array, Array, int]:
-        ids = np.array(wanted)
+    def case(labels: Sequence[Sequence[int]], vocabulary: int, pad: int = _PAD) -> tuple[Array, Array, int]:
+        ids = np.array(labels)
         return log_softmax(sample(rng, *ids.shape, vocabulary)).round(2), ids, pad
 
     compare(
@@ -126,23 +126,23 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
             "your sign is wrong: log-probabilities are negative, their negatives are positive": (
                 lambda lp, w, pad: -right(lp, w, pad)
             ),
-            "you count padding; it has no label": lambda lp, w, pad: float(picked(lp, w).mean()),
+            "you count padding; it has no label": lambda lp, w, pad: float(nll(lp, w).mean()),
             "you leave padding out of the sum, but still count it in the mean": (
-                lambda lp, w, pad: float((picked(lp, w) * (w != pad)).mean())
+                lambda lp, w, pad: float((nll(lp, w) * (w != pad)).mean())
             ),
             "you take id 0 for padding; use pad_id": lambda lp, w, pad: right(lp, w, 0),
             "you return the sum; divide by the number of labels": (
-                lambda lp, w, pad: float(picked(lp, w)[w != pad].sum())
+                lambda lp, w, pad: float(nll(lp, w)[w != pad].sum())
             ),
             "you average the means of the sentences, so words of short sentences count more": by_sentence,
             "you leave out the end token; it is a label like any other": (
-                lambda lp, w, pad: float(picked(lp, w)[(w != pad) & (w != _END)].mean())
+                lambda lp, w, pad: float(nll(lp, w)[(w != pad) & (w != _END)].mean())
             ),
             "you average probabilities; average log-probabilities": (
-                lambda lp, w, pad: float(-np.exp(-picked(lp, w))[w != pad].mean())
+                lambda lp, w, pad: float(-np.exp(-nll(lp, w))[w != pad].mean())
             ),
             "yours is NaN: the numbers are logarithms already, and negative": (
-                lambda lp, w, pad: float(-np.log(-picked(lp, w))[w != pad].mean())
+                lambda lp, w, pad: float(-np.log(-nll(lp, w))[w != pad].mean())
             ),
             "you average over the whole vocabulary; at each position only the label counts": (
                 lambda lp, w, pad: float(-lp[w != pad].mean())
@@ -152,31 +152,31 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
             ),
         },
         [
-            given([[3]], 4),
-            given([[3, _END]], 4),
-            given([[3, _END, _PAD]], 4),
-            given([[0, 3, _END], [_END, 4, 4]], 5, pad=4),
-            given([[3, 4, 5, _END], [_END, _PAD, _PAD, _PAD]], 7),
+            case([[3]], 4),
+            case([[3, _END]], 4),
+            case([[3, _END, _PAD]], 4),
+            case([[0, 3, _END], [_END, 4, 4]], 5, pad=4),
+            case([[3, 4, 5, _END], [_END, _PAD, _PAD, _PAD]], 7),
         ],
     )
 
 
 @check(see="Training and writing")
 def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
-    """Judge ``greedy_decode(next_logits, max_length)``, which writes greedily until the end."""
+    """Check ``greedy_decode(next_logits, max_length)``: greedy decoding up to the end token."""
 
-    def writer(
+    def decoder(
         stops: bool = True,
         keeps_start: bool = False,
-        most: int = 0,
+        extra: int = 0,
         best: Callable[[Array], Any] = np.argmax,
-        sees: Callable[[list[int]], list[int]] = list,
+        model_input: Callable[[list[int]], list[int]] = list,
         keeps_end: bool = True,
     ) -> Answer:
         def run(next_logits: Answer, max_length: int) -> Array:
             ids = [_START]
-            while len(ids) <= max_length + most and not (stops and ids[-1] == _END):
-                ids.append(int(best(next_logits(sees(ids)))))
+            while len(ids) <= max_length + extra and not (stops and ids[-1] == _END):
+                ids.append(int(best(next_logits(model_input(ids)))))
             kept = ids if keeps_start else ids[1:]
             return np.array([id for id in kept if keeps_end or id != _END], dtype=int)
 
@@ -185,36 +185,36 @@ def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
     bugs: dict[str, dict[str, Any]] = {
         "your loop goes on after the end token; stop there": {"stops": False},
         "you return the start token, which was given, not generated": {"keeps_start": True},
-        "your max_length counts the start token; count only generated tokens": {"most": -1},
+        "your max_length counts the start token; count only generated tokens": {"extra": -1},
     }
     some = [names for number in (1, 2, 3) for names in itertools.combinations(bugs, number)]
     words = tuple(map(int, rng.integers(3, 7, 4)))
     compare(
         attempt,
-        writer(),
+        decoder(),
         {
             **{
-                ". Also, ".join(names): writer(**{k: v for name in names for k, v in bugs[name].items()})
+                ". Also, ".join(names): decoder(**{k: v for name in names for k, v in bugs[name].items()})
                 for names in some
             },
-            "you cut off the end token; it was generated too": writer(keeps_end=False),
-            "yours is one token too long; stop at max_length": writer(most=1),
-            "you choose the least likely token each time": writer(best=np.argmin),
-            "you give the model only the last token; the next one depends on all of them": writer(
-                sees=lambda ids: ids[-1:]
+            "you cut off the end token; it was generated too": decoder(keeps_end=False),
+            "yours is one token too long; stop at max_length": decoder(extra=1),
+            "you choose the least likely token each time": decoder(best=np.argmin),
+            "you give the model only the last token; the next one depends on all of them": decoder(
+                model_input=lambda ids: ids[-1:]
             ),
-            "you do not give the model the start token, id 1": writer(sees=lambda ids: ids[1:]),
+            "you do not give the model the start token, id 1": decoder(model_input=lambda ids: ids[1:]),
         },
         [
-            (_teller(*wanted), most)
-            for wanted, most in (((_END,), 3), ((7, _END), 3), ((*words, _END), 6), ((3, 6, 4, *words), 6))
+            (_memorising_model(*sentence), limit)
+            for sentence, limit in (((_END,), 3), ((7, _END), 3), ((*words, _END), 6), ((3, 6, 4, *words), 6))
         ],
     )
 
 
 @check(see="What did it learn?")
 def check_shortcut_accuracy(attempt: Any) -> None:
-    """Judge the share of sentences in which the shortcut is right, nouns being drawn freely."""
+    """Check the accuracy of the shortcut when the nouns are drawn independently."""
     compare_number(
         attempt,
         0.75,
@@ -235,7 +235,7 @@ def check_shortcut_accuracy(attempt: Any) -> None:
 
 @check(see='From "it"')
 def check_best_of_16(attempt: Any) -> None:
-    """Judge the score that the luckiest of 16 coins gets on 400 sentences, on average."""
+    """Check the expected accuracy of the best of 16 coins on 400 sentences."""
     compare_number(
         attempt,
         0.5441,
@@ -255,7 +255,7 @@ def check_best_of_16(attempt: Any) -> None:
 
 
 def _sentences(rng: Generator, rows: int, length: int) -> Array:
-    """Draw marked sentences of different lengths, filled up with padding."""
+    """Draw padded sentences of different lengths with start and end tokens."""
     ids = rng.integers(3, 10, (rows, length))
     ids[:, 0] = _START
     ends = length - 1 - np.arange(rows)[:, None]
@@ -263,18 +263,18 @@ def _sentences(rng: Generator, rows: int, length: int) -> Array:
     return np.where(places < ends, ids, np.where(places == ends, _END, _PAD))
 
 
-def _teller(*wanted: int) -> Callable[[Sequence[int]], Array]:
-    """A model that has learned one sentence, and goes on talking after its end, but not for ever."""
-    asked = itertools.count(1)
+def _memorising_model(*sentence: int) -> Callable[[Sequence[int]], Array]:
+    """Return a model that generates one sentence, then id 5; it raises an error after 1000 calls."""
+    calls = itertools.count(1)
 
     def next_logits(ids: Sequence[int]) -> Array:
-        if next(asked) > 1000:
+        if next(calls) > 1000:
             raise RuntimeError("asked for 1000 tokens: your loop does not end")
-        begun = [int(id) for id in np.asarray(ids).ravel()]
-        told = len(begun) - 1
+        prefix = [int(id) for id in np.asarray(ids).ravel()]
+        step = len(prefix) - 1
         logits = np.array([0.0, 0.5, 1.0, -1.0, 0.2, 0.1, 0.3, 0.4])
-        logits[wanted[told] if begun[:1] == [_START] and told < len(wanted) else 5] = 3.0
+        logits[sentence[step] if prefix[:1] == [_START] and step < len(sentence) else 5] = 3.0
         return logits
 
-    next_logits.__name__ = f"a model that generates {' '.join(map(str, wanted))}, then 5 5 5 …"
+    next_logits.__name__ = f"a model that generates {' '.join(map(str, sentence))}, then 5 5 5 …"
     return next_logits

@@ -18,7 +18,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="Maps second")
 def check_attended_key(attempt: Answer, rng: Generator) -> None:
-    """Judge ``attended_key(weights)``: the key with the largest weight, mean over heads, of each query."""
+    """Check ``attended_key(weights)``: the key with the largest mean weight over heads, for each query."""
     cases = [(np.array([[[0.4, 0.6]]]),), (np.array([[[0.4, 0.6]], [[0.9, 0.1]]]),)]
     cases += [(np.array([[[0.6, 0.4, 0.0]], [[0.05, 0.4, 0.55]]]),)]
     cases += [(softmax(3 * sample(rng, *shape)).round(2),) for shape in ((2, 2, 2), (2, 3, 4), (3, 7, 5))]
@@ -53,26 +53,26 @@ def check_attended_key(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What is a head worth?")
 def check_without_head(attempt: Answer, rng: Generator) -> None:
-    """Judge ``without_head(attended, output_weight, head)``: the output with one head switched off."""
+    """Check ``without_head(attended, output_weight, head)``: the output with one head ablated."""
 
     def output(attended: Array, output_weight: Array) -> Array:
         heads, _, width = attended.shape
         return (attended @ output_weight.reshape(heads, width, -1)).sum(0)
 
-    def switched_off(attended: Array, output_weight: Array, head: int) -> Array:
+    def ablated(attended: Array, output_weight: Array, head: int) -> Array:
         kept = np.arange(len(attended)) != head
         return output(attended * kept[:, None, None], output_weight)
 
-    def by_time(attended: Array, output_weight: Array, head: int) -> Array:
+    def position_ablated(attended: Array, output_weight: Array, head: int) -> Array:
         kept = np.arange(attended.shape[1]) != head
         return output(attended * kept[:, None], output_weight)
 
-    def by_mean(attended: Array, output_weight: Array, head: int) -> Array:
+    def mean_ablated(attended: Array, output_weight: Array, head: int) -> Array:
         return output(np.where(_is(head, attended), attended.mean(0), attended), output_weight)
 
-    def made_up_for(attended: Array, output_weight: Array, head: int) -> Array:
+    def compensated(attended: Array, output_weight: Array, head: int) -> Array:
         scale = len(attended) / max(len(attended) - 1, 1)
-        return scale * switched_off(attended, output_weight, head)
+        return scale * ablated(attended, output_weight, head)
 
     def interleaved(attended: Array, output_weight: Array, head: int) -> Array:
         return output(attended, output_weight) - (
@@ -85,21 +85,21 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
 
     compare(
         attempt,
-        switched_off,
+        ablated,
         {
             "you switch nothing off: this is the output of all heads": lambda a, w, head: output(a, w),
             "yours is inverted: only this head is left": (lambda a, w, head: output(a * _is(head, a), w)),
-            "you switch off a position; the heads are the first axis": by_time,
-            "you replace the head by the mean of all heads; replace it by zeros": by_mean,
+            "you switch off a position; the heads are the first axis": position_ablated,
+            "you replace the head by the mean of all heads; replace it by zeros": mean_ablated,
             "you count heads from 1, so the head before it is switched off": (
-                lambda a, w, head: switched_off(a, w, (head - 1) % len(a))
+                lambda a, w, head: ablated(a, w, (head - 1) % len(a))
             ),
             "you join the heads in the wrong order: a row of the input to W_O holds head after head": (
                 lambda a, w, head: (a * ~_is(head, a)).reshape(a.shape[1], -1) @ w
             ),
             "you subtract rows of W_O of other heads; each head has d_k contiguous rows": (interleaved),
             "you leave out the wrong rows of W_O; those of a head begin at head · d_k": other_rows,
-            "you scale the other heads up to compensate; leave them unchanged": made_up_for,
+            "you scale the other heads up to compensate; leave them unchanged": compensated,
         },
         [
             (sample(rng, heads, time, width), sample(rng, heads * width, columns), head)
@@ -115,7 +115,7 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
 
 @check(see="By hand: three words and a vote")
 def check_log_odds_without(attempt: Any) -> None:
-    """Judge the log-odds of "il" once the word with weight 0.3 and vote 2 is covered."""
+    """Check the log-odds of "il" without the word that has weight 0.3 and vote 2."""
     compare_number(
         attempt,
         0.2 * -1.5 / 0.7,
@@ -134,7 +134,7 @@ def check_log_odds_without(attempt: Any) -> None:
 
 @check(see="By hand: three words and a vote")
 def check_occlude(attempt: Answer, rng: Generator) -> None:
-    """Judge ``occlude(score, ids, blank)``: how far the score falls without each token."""
+    """Check ``occlude(score, ids, blank)``: fall of the score without each token."""
     table = sample(rng, 4, 9)
 
     def score(ids: Array) -> float:
@@ -143,7 +143,7 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
 
     score.__name__ = "a sum of table entries, plus the first times the last"
 
-    def falls(change: Callable[[Array, int, int], Array], sign: int = 1) -> Answer:
+    def score_drops(change: Callable[[Array, int, int], Array], sign: int = 1) -> Answer:
         def run(score: Answer, ids: Array, blank: int) -> Array:
             return sign * np.array(
                 [score(ids) - score(change(ids, place, blank)) for place in range(len(ids))]
@@ -155,27 +155,27 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
         return np.where(np.arange(len(ids)) == place, blank, ids)
 
     def left(score: Answer, ids: Array, blank: int) -> Array:
-        return score(ids) - falls(one)(score, ids, blank)
+        return score(ids) - score_drops(one)(score, ids, blank)
 
     compare(
         attempt,
-        falls(one),
+        score_drops(one),
         {
-            "your sign is wrong: subtract the score after from the score before": falls(one, sign=-1),
-            "your blanks add up; restore each token before you cover the next": falls(
+            "your sign is wrong: subtract the score after from the score before": score_drops(one, sign=-1),
+            "your blanks add up; restore each token before you cover the next": score_drops(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) <= place, blank, ids)
             ),
-            "you cover all other tokens; cover one and leave the others": falls(
+            "you cover all other tokens; cover one and leave the others": score_drops(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) == place, ids, blank)
             ),
-            "you delete the token, so those behind it move up; replace it by the blank": falls(
+            "you delete the token, so those behind it move up; replace it by the blank": score_drops(
                 lambda ids, place, blank: np.delete(ids, place)
             ),
             "you divide by the score before; return the difference itself": (
-                lambda score, ids, blank: falls(one)(score, ids, blank) / score(ids)
+                lambda score, ids, blank: score_drops(one)(score, ids, blank) / score(ids)
             ),
             "you return the sum; return one number for each token": (
-                lambda score, ids, blank: falls(one)(score, ids, blank).sum()
+                lambda score, ids, blank: score_drops(one)(score, ids, blank).sum()
             ),
             "you return the score that is left; subtract it from the score before": left,
         },
@@ -185,7 +185,7 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
 
 @check(see="In PyTorch: gradient times input")
 def check_saliency(attempt: Answer, rng: Generator) -> None:
-    """Judge ``saliency(vectors, gradients)``: gradient × input, one number a token."""
+    """Check ``saliency(vectors, gradients)``: gradient × input, one number per token."""
     compare(
         attempt,
         lambda vectors, gradients: (vectors * gradients).sum(-1),
@@ -226,7 +226,7 @@ def check_saliency(attempt: Answer, rng: Generator) -> None:
 
 @check(see="In PyTorch: gradient times input")
 def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``saliency(model, vectors, attn_mask)``: deterministic, and blind to padding."""
+    """Check ``fixed_saliency(model, vectors, attn_mask)``: deterministic, padding ignored."""
 
     def wrong(
         masked: bool = True, training: bool = False, then: Answer = lambda numbers, mask: numbers
@@ -241,18 +241,18 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
 
         return run
 
-    as_they_came = []
+    mode_restored = []
 
-    def ask(model: AttentionPool, vectors: Array, attn_mask: Array, training: bool = True) -> Any:
+    def run_attempt(model: AttentionPool, vectors: Array, attn_mask: Array, training: bool = True) -> Any:
         model.train(training)
         with torch.random.fork_rng(devices=[]), torch.enable_grad():
             torch.manual_seed(0)
             answer = attempt(model, torch.tensor(vectors), torch.tensor(attn_mask))
-        as_they_came.append(model.training == training)
+        mode_restored.append(model.training == training)
         return answer
 
     compare(
-        ask,
+        run_attempt,
         wrong(),
         {
             "both bugs are still there: dropout is on, and the mask is not passed on": wrong(False, True),
@@ -275,10 +275,10 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
             for words, pads, size in ((1, 0, 2), (2, 1, 2), (3, 1, 2), (6, 2, 4))
         ],
     )
-    if not all(as_they_came):
+    if not all(mode_restored):
         raise Slip("your numbers are right, but the model came in training mode: return it in that mode")
-    ask(AttentionPool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
-    if not as_they_came[-1]:
+    run_attempt(AttentionPool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
+    if not mode_restored[-1]:
         raise Slip(
             "your numbers are right, but the model came in evaluation mode: return it in "
             "that mode, not always in training mode"
@@ -287,13 +287,13 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Which words go together")
 def check_agreement_rate(attempt: Answer, rng: Generator) -> None:
-    """Judge ``agreement_rate(first, second, is_word)``: how often two point at the same word."""
+    """Check ``agreement_rate(first, second, is_word)``: how often two attributions agree on the top word."""
 
-    def pointed_at(numbers: Array, is_word: Array) -> Array:
+    def top_word(numbers: Array, is_word: Array) -> Array:
         return np.where(is_word, numbers, -np.inf).argmax(-1)
 
     def share(first: Array, second: Array, is_word: Array) -> float:
-        return float((pointed_at(first, is_word) == pointed_at(second, is_word)).mean())
+        return float((top_word(first, is_word) == top_word(second, is_word)).mean())
 
     def with_padding(first: Array, second: Array, is_word: Array) -> float:
         return float((first.argmax(-1) == second.argmax(-1)).mean())

@@ -1,4 +1,4 @@
-"""Checks for the exercises on who may look where."""
+"""Checks for the exercises on masks."""
 
 import itertools
 from typing import Any
@@ -16,7 +16,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="Masks that join")
 def check_allowed_pairs(attempt: Any) -> None:
-    """Judge how many pairs both masks allow in a sentence of 100 positions, the last 40 of them padding."""
+    """Check the number of pairs that both masks allow for 100 positions, the last 40 of them padding."""
     compare_number(
         attempt,
         4230,
@@ -42,7 +42,7 @@ def check_allowed_pairs(attempt: Any) -> None:
 
 @check(see="What looking costs")
 def check_longest_sentence(attempt: Any) -> None:
-    """Judge how many words fit: weights of 32 sentences and 8 heads, 2 bytes each, in 16 GiB."""
+    """Check the longest sentence whose weights fit into 16 GiB: batch 32, 8 heads, 2 bytes each."""
     compare_number(
         attempt,
         5792,
@@ -65,7 +65,7 @@ def check_longest_sentence(attempt: Any) -> None:
 
 @check(see="Masks that join")
 def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
-    """Judge ``decoder_mask(ids, pad_id)``: (sentence, query, key), True where a word may look."""
+    """Check ``decoder_mask(ids, pad_id)``: (sentence, query, key), True where a query may attend."""
 
     def joined(triangle: Answer = causal_mask, real: Answer = lambda words: words[:, None, :]) -> Answer:
         return lambda ids, pad_id: triangle(ids.shape[1]) & real(ids != pad_id)
@@ -127,7 +127,7 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Two more ways to be misread")
 def check_newest_mask(attempt: Answer, rng: Generator) -> None:
-    """Judge ``newest_mask(num_new, num_all)``: who may look where when only the newest words ask."""
+    """Check ``newest_mask(num_new, num_all)``: the causal mask of the newest queries."""
 
     def shifted(diagonal: int) -> Answer:
         return lambda num_new, num_all: np.tri(num_new, num_all, num_all - num_new + diagonal, dtype=bool)
@@ -164,7 +164,7 @@ def check_newest_mask(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Two conventions, one type")
 def check_module_masks(attempt: Answer, rng: Generator) -> None:
-    """Judge ``module_masks(ids, pad_id)``: attn_mask and key_padding_mask for nn.MultiheadAttention."""
+    """Check ``module_masks(ids, pad_id)``: attn_mask and key_padding_mask for nn.MultiheadAttention."""
 
     def ahead(diagonal: int = 0) -> Answer:
         return lambda ids, pad_id: ~np.tri(ids.shape[1], k=diagonal, dtype=bool)
@@ -220,7 +220,7 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What must not move")
 def check_influence(attempt: Answer, rng: Generator) -> None:
-    """Judge ``influence(layer, x)``: True in row i and column j where editing word j moves output i."""
+    """Check ``influence(layer, x)``: True in row i and column j where editing word j moves output i."""
 
     def measured(moves: Answer = np.not_equal, fresh: bool = True) -> Answer:
         def run(layer: Answer, x: Array) -> Array:
@@ -276,7 +276,7 @@ def check_influence(attempt: Answer, rng: Generator) -> None:
 
 
 def _layer(attn_mask: Array, scale: Array) -> Answer:
-    """Make a layer to be questioned: each word, and the mean of what it sees, each number times its scale."""
+    """Return a layer that adds to each word the mean of the words it sees, with a scale for each number."""
     weights = attn_mask / attn_mask.sum(axis=-1, keepdims=True)
 
     def layer(x: Array) -> Array:
@@ -289,7 +289,7 @@ def _layer(attn_mask: Array, scale: Array) -> Answer:
 
 @check(see="Backwards by hand")
 def check_backward(attempt: Answer, rng: Generator) -> None:
-    """Judge ``backward(grad_attended, query, key, value, weights)``: gradients of query, key and value."""
+    """Check ``backward(grad_attended, query, key, value, weights)``: gradients of query, key and value."""
 
     def row_mean(scores: Array, weights: Array) -> Array:
         return (weights * scores).sum(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Checks for the exercises on several heads."""
+"""Checks for the exercises on multi-head attention."""
 
 import math
 from typing import Any
@@ -13,14 +13,14 @@ from glassformer.reference.heads import merge_heads, split_heads
 from glassformer.reference.softmax import softmax
 
 _BIASES = "you left out the biases; each of the four projections adds one number for each output"
-_HEADS_TIMES = (
+_PER_HEAD = (
     "you counted the projections once for each head; the heads share d_model, and each is d_model / 8 wide"
 )
 
 
 @check(see="Cut, not copied")
 def check_merge(attempt: Answer, rng: Generator) -> None:
-    """Judge ``merge(x)``, which lays pieces (heads, time, d_head) side by side: (time, d_model)."""
+    """Check ``merge(x)``: concatenate heads, from (heads, time, d_head) to (time, d_model)."""
     compare(
         attempt,
         merge_heads,
@@ -53,7 +53,7 @@ def check_merge(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What heads cost")
 def check_parameters(attempt: Any) -> None:
-    """Judge how many parameters eight heads of a width of 512 have, biases included."""
+    """Check the number of parameters of multi-head attention with d_model 512, biases included."""
     square, biases = 512 * 512, 4 * 512
     compare_number(
         attempt,
@@ -61,8 +61,8 @@ def check_parameters(attempt: Any) -> None:
         {
             4 * square: _BIASES,
             4 * square + 3 * 512: "you left out one bias: W_O has one too",
-            8 * 4 * square: _HEADS_TIMES,
-            8 * (4 * square + biases): _HEADS_TIMES,
+            8 * 4 * square: _PER_HEAD,
+            8 * (4 * square + biases): _PER_HEAD,
             3 * square: "you left out one matrix: W_O comes after the heads",
             3 * (square + 512): "you left out one matrix: W_O comes after the heads",
             4 * 512 * 64: "that is one head's share; there are eight heads",
@@ -76,7 +76,7 @@ def check_parameters(attempt: Any) -> None:
 
 @check(see="Side by side, then projected: a sum")
 def check_contributions(attempt: Answer, rng: Generator) -> None:
-    """Judge ``contributions(attended, output_weight)``: what each head adds to the output."""
+    """Check ``contributions(attended, output_weight)``: what each head adds to the output."""
 
     def right(attended: Array, output_weight: Array) -> Array:
         heads, _, width = attended.shape
@@ -127,7 +127,7 @@ def check_contributions(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Cut, not copied")
 def check_attend(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``attend(query, key, value, num_heads)``: attention in each head, merged."""
+    """Check the fixed ``attend(query, key, value, num_heads)``: attention in each head, merged."""
 
     def heads(
         d_k: Answer = lambda d_model, num_heads: d_model // num_heads,
@@ -145,10 +145,10 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
     def whole(d_model: int, num_heads: int) -> int:
         return d_model
 
-    def reshaped(x: Array, num_heads: int) -> Array:
+    def split_by_reshape(x: Array, num_heads: int) -> Array:
         return x.reshape(num_heads, len(x), -1)
 
-    def glued(x: Array) -> Array:
+    def merged_by_reshape(x: Array) -> Array:
         return x.reshape(x.shape[1], -1)
 
     compare(
@@ -156,25 +156,27 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
         heads(),
         {
             "both bugs are still there: look at the reshape, and at the divisor of the scores": (
-                heads(whole, reshaped, glued)
+                heads(whole, split_by_reshape, merged_by_reshape)
             ),
             "you still split and merge with a reshape alone; swap axes too": (
-                heads(split=reshaped, merge=glued)
+                heads(split=split_by_reshape, merge=merged_by_reshape)
             ),
             "you split correctly, but merge with a reshape alone; swap the axes back first": heads(
-                merge=glued
+                merge=merged_by_reshape
             ),
-            "you merge correctly, but split with a reshape alone; swap the axes": heads(split=reshaped),
+            "you merge correctly, but split with a reshape alone; swap the axes": heads(
+                split=split_by_reshape
+            ),
             "you still divide by √d_model; a head's vectors have d_model / num_heads numbers": (heads(whole)),
             "your scores are no longer divided by √d_k": heads(lambda d_model, num_heads: 1),
             "you divide by the root of the number of heads; divide by the root of a head's width": (
                 heads(lambda d_model, num_heads: num_heads)
             ),
             "you split correctly, but you merge with a reshape alone and divide by √d_model": (
-                heads(whole, merge=glued)
+                heads(whole, merge=merged_by_reshape)
             ),
             "you merge correctly, but you split with a reshape alone and divide by √d_model": (
-                heads(whole, split=reshaped)
+                heads(whole, split=split_by_reshape)
             ),
             "your softmax runs over the heads; each head has its own weights": heads(
                 weigh=lambda scores: softmax(scores, axis=0)
@@ -207,7 +209,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
 
 @check(see="With our own hands")
 def check_best_share(attempt: Any) -> None:
-    """Judge how often three answers of four values can be right when only the mixture of them is known."""
+    """Check how often three answers out of four values can be right if only their mixture is known."""
     compare_number(
         attempt,
         20 / 64,
@@ -231,7 +233,7 @@ def check_best_share(attempt: Any) -> None:
 
 @check(see="With our own hands")
 def check_sharpness(attempt: Any) -> None:
-    """Judge the smallest whole sharpness with which the hand-made heads can never be wrong."""
+    """Check the smallest integer sharpness at which the hand-made heads are never wrong."""
     compare_number(
         attempt,
         4,

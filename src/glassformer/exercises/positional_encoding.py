@@ -1,4 +1,4 @@
-"""Checks for the exercises on telling attention where words stand."""
+"""Checks for the exercises on positional encodings."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="A clock with many hands")
 def check_position_table(attempt: Answer, rng: Generator) -> None:
-    """Judge ``position_table(length, d_model)``: a row for each position, for an even ``d_model``."""
+    """Check ``position_table(length, d_model)``: sinusoidal positions, for an even ``d_model``."""
 
     def waves(exponent: float = 2.0, first: int = 0, turn: float = 1.0) -> Answer:
         def table(length: int, d_model: int) -> Array:
@@ -27,7 +27,7 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
 
         return table
 
-    def apart(step: int) -> Answer:
+    def own_frequencies(step: int) -> Answer:
         def table(length: int, d_model: int) -> Array:
             columns = np.arange(d_model)
             angles = np.arange(length)[:, None] * 10000.0 ** (-step * columns / d_model)
@@ -35,7 +35,7 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
 
         return table
 
-    def last_at_one(length: int, d_model: int) -> Array:
+    def slowest_at_one(length: int, d_model: int) -> Array:
         exponents = np.arange(d_model // 2) / max(d_model // 2 - 1, 1)
         angles = np.arange(length)[:, None] * 10000.0**-exponents
         return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
@@ -60,14 +60,14 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
                 )
             ),
             "your waves are too short: the exponent is 2i, because each pair holds two numbers": waves(1.0),
-            "your numbers each have their own frequency; the two of a pair share one": apart(2),
-            "your cosines have their own frequency; each shares that of its sine": apart(1),
+            "your numbers each have their own frequency; the two of a pair share one": own_frequencies(2),
+            "your cosines have their own frequency; each shares that of its sine": own_frequencies(1),
             "your pairs all turn at one speed: 2i / d_model is a fraction, which `//` rounds to zero": waves(
                 0.0
             ),
             "your first position is 1; it should be 0": waves(first=1),
             "your slowest pair has the exponent 1: divide by d_model, not by the index of the last pair": (
-                last_at_one
+                slowest_at_one
             ),
             "your waves grow shorter from pair to pair; the exponent should be negative": waves(-2.0),
             "you pass degrees; sine and cosine take radians": waves(turn=math.pi / 180),
@@ -81,7 +81,7 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A clock with many hands")
 def check_longest_wave(attempt: Any) -> None:
-    """Judge how many positions the slowest hand takes for one turn, with ``d_model = 32``."""
+    """Check the longest wavelength of the sinusoids, in positions, for ``d_model = 32``."""
     compare_number(
         attempt,
         2 * math.pi * 10000 ** (30 / 32),
@@ -108,7 +108,7 @@ def check_longest_wave(attempt: Any) -> None:
 
 @check(see="What the dot product of two places says")
 def check_first_rise(attempt: Any) -> None:
-    """Judge the first distance at which P_s · P_t is larger than one nearer, with ``d_model = 128``."""
+    """Check the first distance at which P_s · P_t rises, for ``d_model = 128``."""
     compare_number(
         attempt,
         12,
@@ -127,7 +127,7 @@ def check_first_rise(attempt: Any) -> None:
 
 @check(see="Three other ways to say where")
 def check_my_bias(attempt: Answer, rng: Generator) -> None:
-    """Judge ``my_bias(length, num_heads)``: what to add to the scores of each head."""
+    """Check ``my_bias(length, num_heads)``: the ALiBi biases of each head."""
 
     def sloped(slopes: Answer, distance: Answer = np.abs) -> Answer:
         def run(length: int, num_heads: int) -> Array:
@@ -176,7 +176,7 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A head that looks one word back")
 def check_look_back_weights(attempt: Answer, rng: Generator) -> None:
-    """Judge ``look_back_weights(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` back."""
+    """Check ``look_back_weights(offset, d_model)``: W_Q and W_K of a head that looks ``offset`` back."""
     for offset, d_model in ((1, 64), (3, 64), (10, 128), (int(rng.integers(4, 10)), 64)):
         weights = [part.array for part in parts_of(attempt(offset, d_model), (0, 0))]
         if len(weights) != 2:
@@ -189,11 +189,11 @@ def check_look_back_weights(attempt: Answer, rng: Generator) -> None:
                 f"both matrices must be equally wide, yours are {weights[0].shape} and {weights[1].shape}"
             )
         query, key = (sinusoidal_positions(60, d_model) @ weight for weight in weights)
-        _judge_the_look(softmax(query[20:40] @ key.T / math.sqrt(query.shape[1])), offset)
+        _require_look_back(softmax(query[20:40] @ key.T / math.sqrt(query.shape[1])), offset)
 
 
-def _judge_the_look(weights: Array, offset: int) -> None:
-    """Find where most of the weight lies, seen from each query from place 20 on."""
+def _require_look_back(weights: Array, offset: int) -> None:
+    """Raise a slip unless every query from position 20 on attends ``offset`` back."""
     back = np.arange(20, 40) - weights.argmax(axis=-1)
     if (back == 0).all():
         raise Slip("your head looks at the word itself: nothing moves the query by the offset")
@@ -212,7 +212,7 @@ def _judge_the_look(weights: Array, offset: int) -> None:
 
 @check(see="Three other ways to say where")
 def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
-    """Judge ``rotary_scores(query, key)``: scaled scores, the last query standing at the last key."""
+    """Check ``rotary_scores(query, key)``: scaled rotary scores; the last query is at the last key."""
 
     def scores(turn_query: int = 1, turn_key: int = 1, behind: int | None = 0, scaled: bool = True) -> Answer:
         def run(query: Array, key: Array) -> Array:
@@ -253,7 +253,7 @@ def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Pairs or halves")
 def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
-    """Judge ``to_halves(weight)``: a projection for turned pairs, made into one for turned halves."""
+    """Check ``to_halves_weight(weight)``: convert a projection from rotated pairs to rotated halves."""
 
     def right(weight: Array) -> Array:
         return weight[:, _halves(weight.shape[1])]
@@ -279,5 +279,5 @@ def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
 
 
 def _halves(width: int) -> Array:
-    """The even numbers, then the odd ones."""
+    """Return the even indices, then the odd ones."""
     return np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])

@@ -1,4 +1,4 @@
-"""Checks for the exercises on soft look-up: queries, keys, and values."""
+"""Checks for the exercises on queries, keys and values."""
 
 from collections.abc import Collection
 from typing import Any
@@ -16,7 +16,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="A dictionary that raises no KeyError")
 def check_weighted_mean(attempt: Any) -> None:
-    """Judge the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, in powers of two."""
+    """Check the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, in powers of two."""
     compare_number(
         attempt,
         17,
@@ -36,7 +36,7 @@ def check_weighted_mean(attempt: Any) -> None:
 
 @check(see="A dictionary that raises no KeyError")
 def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
-    """Judge ``soft_lookup(query, key, value, sharpness)``, which returns one mixture of the values."""
+    """Check ``soft_lookup(query, key, value, sharpness)``: a mixture of the values."""
 
     def right(query: Array, key: Array, value: Array, sharpness: float) -> Array:
         return softmax(sharpness * (key @ query)) @ value
@@ -84,7 +84,7 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Why three, and not two or one?")
 def check_symmetric(attempt: Any) -> None:
-    """Judge which of the five matrices, "a" to "e", are symmetric whatever X and the W are."""
+    """Check which of the five matrices, "a" to "e", are symmetric whatever X and the W are."""
     if not isinstance(attempt, Collection) or not set(attempt) <= set("abcde"):
         raise Slip(f'expected a set of letters from "a" to "e", yours is {attempt!r}')
     if "b" in attempt:
@@ -104,7 +104,7 @@ def check_symmetric(attempt: Any) -> None:
 
 @check(see="One vector, three jobs")
 def check_attend(attempt: Answer, rng: Generator) -> None:
-    """Judge ``attend(x, query_weight, key_weight, value_weight)``: the five steps, from X to attended."""
+    """Check ``attend(x, query_weight, key_weight, value_weight)``: the five steps of attention."""
 
     def steps(divisor: Answer = lambda x, w_q: np.sqrt(w_q.shape[1]), axis: int = -1) -> Answer:
         return lambda x, w_q, w_k, w_v: softmax(x @ w_q @ (x @ w_k).T / divisor(x, w_q), axis) @ (x @ w_v)
@@ -141,7 +141,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Reading the grid")
 def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``fixed_attention(query, key, value)``, whose softmax ran over the wrong axis."""
+    """Check ``fixed_attention(query, key, value)``, whose softmax ran over the wrong axis."""
 
     def with_weights(weigh: Answer) -> Answer:
         return lambda query, key, value: weigh(query @ key.T / np.sqrt(query.shape[-1])) @ value
@@ -173,9 +173,9 @@ def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Those who ask need not be those who answer")
 def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
-    """Judge ``attend_in_batches(query, key, value)``, which returns the attended values and the weights.
+    """Check ``attend_in_batches(query, key, value)``: attended values and weights.
 
-    All three have a leading batch axis; there are as many values as keys, and any number of queries.
+    All three have a leading batch axis.
     """
 
     def answer(weigh: Answer) -> Answer:
@@ -221,7 +221,7 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
 
 @check(see="An old acquaintance")
 def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
-    """Judge ``kernel_regression(x, keys, values, bandwidth)``, with one number for each x."""
+    """Check ``kernel_regression(x, keys, values, bandwidth)``: one estimate for each x."""
 
     def estimate(score: Answer) -> Answer:
         return lambda x, keys, values, h: softmax(score(x[:, None] - keys, h)) @ values
@@ -264,7 +264,7 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
 
 @check(see="An old acquaintance")
 def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
-    """Judge ``leave_one_out_error(keys, values, bandwidth)``, which hides each point from itself."""
+    """Check ``leave_one_out_error(keys, values, bandwidth)``: leave-one-out squared error."""
 
     def error(keys: Array, values: Array, bandwidth: float, *, hide: str = "before") -> Array:
         others = ~np.eye(len(keys), dtype=bool)

@@ -1,4 +1,4 @@
-"""Checks for the exercises on recurrence and the one vector that must carry a sentence."""
+"""Checks for the exercises on recurrent networks and their bottleneck."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="A recurrent network by hand")
 def check_elman_step(attempt: Answer, rng: Generator) -> None:
-    """Judge ``elman_step(x, state, input_weight, hidden_weight, bias)``, which returns the next state."""
+    """Check ``elman_step(x, state, input_weight, hidden_weight, bias)``: the next state."""
 
     def right(x: Array, state: Array, into: Array, hidden: Array, bias: Array) -> Array:
         weights = {"input_weight": into, "hidden_weight": hidden, "bias": bias}
@@ -48,7 +48,7 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What is left after many words")
 def check_steps_until_one_percent(attempt: Any) -> None:
-    """Judge the number of steps after which a gradient that keeps 0.9 a step is below one hundredth."""
+    """Check the number of steps after which a gradient that keeps 0.9 per step is below one hundredth."""
     kept, left = 0.9, 0.01
     steps = read_number(attempt)
     exact = math.log(left) / math.log(kept)
@@ -70,7 +70,7 @@ def check_steps_until_one_percent(attempt: Any) -> None:
 
 @check(see="The number that decides")
 def check_rescaled(attempt: Answer, rng: Generator) -> None:
-    """Judge ``rescaled(matrix, radius)``, which returns the matrix scaled to that spectral radius."""
+    """Check ``rescaled(matrix, radius)``: the matrix scaled to this spectral radius."""
 
     def right(matrix: Array, radius: float) -> Array:
         return matrix * radius / np.abs(np.linalg.eigvals(matrix)).max()
@@ -100,17 +100,17 @@ def check_rescaled(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A recurrent network by hand")
 def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``rnn(x, input_weight, hidden_weight, bias)``, which returns all states."""
+    """Check ``fixed_rnn(x, input_weight, hidden_weight, bias)``: all states."""
 
     def right(x: Array, input_weight: Array, hidden_weight: Array, bias: Array) -> Array:
         return elman_rnn(x, input_weight=input_weight, hidden_weight=hidden_weight, bias=bias)
 
-    def first_unread(x: Array, *weights: Array) -> Array:
+    def first_word_unread(x: Array, *weights: Array) -> Array:
         later = right(x[1:], *weights) if len(x) > 1 else np.zeros((0, len(weights[-1])))
         return np.concatenate([np.zeros((1, len(weights[-1]))), later])
 
     slips: dict[str, Answer] = {
-        "your first state is still all zeros: the first word is not read": first_unread,
+        "your first state is still all zeros: the first word is not read": first_word_unread,
         "your last word is not read: return as many states as there are words": (
             lambda x, *weights: right(x, *weights)[:-1]
         ),
@@ -136,9 +136,9 @@ def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A cell that keeps: the LSTM")
 def check_lstm_step(attempt: Answer, rng: Generator) -> None:
-    """Judge ``lstm_step(gates, cell)``, which returns the next state and the next cell.
+    """Check ``lstm_step(gates, cell)``: the next state and the next cell.
 
-    ``gates`` are the four sums before squashing: input gate, forget gate, candidate, output gate.
+    ``gates`` are the four pre-activations: input gate, forget gate, candidate, output gate.
     """
 
     def right(gates: Array, cell: Array) -> tuple[Array, Array]:
@@ -153,10 +153,10 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
         return states[0], cells[0]
 
     def step(
-        gates: Array, cell: Array, order: str = "ifgo", squash: Answer = np.tanh, show: Answer = np.tanh
+        gates: Array, cell: Array, order: str = "ifgo", activation: Answer = np.tanh, show: Answer = np.tanh
     ) -> tuple[Array, Array]:
         named = dict(zip(order, np.split(gates, 4), strict=True))
-        cell = _sigmoid(named["f"]) * cell + _sigmoid(named["i"]) * squash(named["g"])
+        cell = _sigmoid(named["f"]) * cell + _sigmoid(named["i"]) * activation(named["g"])
         return _sigmoid(named["o"]) * show(cell), cell
 
     slips: dict[str, Answer] = {
@@ -168,10 +168,10 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
             lambda gates, cell: step(gates, cell, order="ifog")
         ),
         "your candidate goes through a sigmoid; it is not a gate, so use tanh": (
-            lambda gates, cell: step(gates, cell, squash=_sigmoid)
+            lambda gates, cell: step(gates, cell, activation=_sigmoid)
         ),
         "your candidate does not go through tanh": (
-            lambda gates, cell: step(gates, cell, squash=lambda x: x)
+            lambda gates, cell: step(gates, cell, activation=lambda x: x)
         ),
         "your state shows the cell itself; the cell goes through tanh first": (
             lambda gates, cell: step(gates, cell, show=lambda x: x)
@@ -189,15 +189,15 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
 
 @check(see="The remedy, in one paragraph")
 def check_additive_weights(attempt: Answer, rng: Generator) -> None:
-    """Judge ``additive_weights(query, key, query_weight, key_weight, score_weight)``."""
+    """Check ``additive_weights(query, key, query_weight, key_weight, score_weight)``."""
 
     def right(query: Array, key: Array, *weights: Array) -> Array:
         names = ("query_weight", "key_weight", "score_weight")
         return additive_attention(query, key, key, **dict(zip(names, weights, strict=True)))[1]
 
-    def scores(query: Array, key: Array, *weights: Array, squash: Answer = np.tanh) -> Array:
+    def scores(query: Array, key: Array, *weights: Array, activation: Answer = np.tanh) -> Array:
         query_weight, key_weight, score_weight = weights
-        return squash((query @ query_weight)[:, None] + (key @ key_weight)[None]) @ score_weight
+        return activation((query @ query_weight)[:, None] + (key @ key_weight)[None]) @ score_weight
 
     slips: dict[str, Answer] = {
         "you return the scores; a softmax turns them into weights": scores,
@@ -208,7 +208,7 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
             lambda *inputs: softmax(scores(*inputs).reshape(-1)).reshape(len(inputs[0]), len(inputs[1]))
         ),
         "your sums of query and key skip tanh, which comes before the product with score_weight": (
-            lambda *inputs: softmax(scores(*inputs, squash=lambda pair: pair))
+            lambda *inputs: softmax(scores(*inputs, activation=lambda pair: pair))
         ),
         "you apply tanh to query and key separately; add them first, then apply tanh to the sum": (
             lambda query, key, query_weight, key_weight, score_weight: softmax(
@@ -227,7 +227,7 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
 
 @check(see="And the work?")
 def check_multiplications(attempt: Answer) -> None:
-    """Judge ``multiplications(length, width)``: how many a recurrent and an attention layer need."""
+    """Check ``multiplications(length, width)``: multiplications of a recurrent and an attention layer."""
     slips: dict[str, Answer] = {
         "your results are swapped: recurrence first, then attention": (
             lambda length, width: (2 * length**2 * width, 2 * length * width**2)

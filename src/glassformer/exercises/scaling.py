@@ -1,4 +1,4 @@
-"""Checks for the exercises on how large scores are, and what they are divided by."""
+"""Checks for the exercises on scaling the scores."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="How large is a dot product?")
 def check_scaled_scores(attempt: Answer, rng: Generator) -> None:
-    """Judge ``scaled_scores(query, key)``, which returns the scores before the softmax."""
+    """Check ``scaled_scores(query, key)``: the scores before the softmax."""
     slips: dict[str, Answer] = {
         "your scores are unscaled: divide the dot products": lambda query, key: query @ key.T,
         "you divide by the width itself; scores grow with its root, as their standard deviation does": (
@@ -39,7 +39,7 @@ def check_scaled_scores(attempt: Answer, rng: Generator) -> None:
 
 @check(see="How large is a dot product?")
 def check_variance(attempt: Any) -> None:
-    """Judge the variance of a dot product of 16 components of variance 4 with 16 of variance 9."""
+    """Check the variance of a dot product of 16 components of variance 4 with 16 of variance 9."""
     slips: dict[float, str] = {
         16.0: "that holds for components of variance 1; these have variances of 4 and 9",
         36.0: "that is the variance of one product; the sum has 16 of them, and their variances add",
@@ -61,7 +61,7 @@ def check_variance(attempt: Any) -> None:
 
 @check(see="Four divisors")
 def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``weights(query, key)``, which divided the scores by ``d_k``."""
+    """Check ``fixed_weights(query, key)``, whose scores were divided by ``d_k``."""
     slips: dict[str, Answer] = {
         "you still divide by the width: how fast does a typical score grow with it?": (
             lambda query, key: softmax(query @ key.T / query.shape[-1])
@@ -87,28 +87,28 @@ def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What large scores do to the softmax")
 def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
-    """Judge ``entropy_in_bits(weights)``, which returns the entropy of each row."""
+    """Check ``entropy_in_bits(weights)``: the entropy of each row."""
 
-    def surprise(weights: Array) -> Array:
+    def entropy_terms(weights: Array) -> Array:
         return -weights * np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
 
     slips: dict[str, Answer] = {
         "yours is in nats; bits use the logarithm to base 2": (
-            lambda weights: surprise(weights).sum(axis=-1) * np.log(2)
+            lambda weights: entropy_terms(weights).sum(axis=-1) * np.log(2)
         ),
         "yours is negative: the logarithm of a weight is negative, the entropy is not": (
-            lambda weights: -surprise(weights).sum(axis=-1)
+            lambda weights: -entropy_terms(weights).sum(axis=-1)
         ),
         "you sum down the columns; each row has its own entropy": (
-            lambda weights: surprise(weights).sum(axis=0)
+            lambda weights: entropy_terms(weights).sum(axis=0)
         ),
-        "you return one number for all rows; each row has its own entropy": lambda weights: surprise(
+        "you return one number for all rows; each row has its own entropy": lambda weights: entropy_terms(
             weights
         ).sum(),
-        "you average over the keys; entropy is the sum": lambda weights: surprise(weights).mean(axis=-1),
-        "you do not sum; return one number for each row": surprise,
+        "you average over the keys; entropy is the sum": lambda weights: entropy_terms(weights).mean(axis=-1),
+        "you do not sum; return one number for each row": entropy_terms,
         "yours is NaN, because log 0 is −∞ and 0 · −∞ is undefined; a weight of zero should add nothing": (
-            lambda weights: np.where((weights == 0).any(axis=-1), np.nan, surprise(weights).sum(axis=-1))
+            lambda weights: np.where((weights == 0).any(axis=-1), np.nan, entropy_terms(weights).sum(axis=-1))
         ),
         "your sum is unweighted; multiply each −log₂ w by its weight w": (
             lambda weights: -np.log2(weights, out=np.zeros_like(weights), where=weights > 0).sum(axis=-1)
@@ -121,12 +121,12 @@ def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
         (rng.permuted(rows[:2], axis=1),),
         (rng.permuted(rows, axis=1),),
     ]
-    compare(attempt, lambda weights: surprise(weights).sum(axis=-1), slips, cases)
+    compare(attempt, lambda weights: entropy_terms(weights).sum(axis=-1), slips, cases)
 
 
 @check(see="Real projections")
 def check_right_divisor(attempt: Answer, rng: Generator) -> None:
-    """Judge ``right_divisor(d_k, variance)``, which brings scores to variance 1."""
+    """Check ``right_divisor(d_k, variance)``: the divisor that gives scores variance 1."""
     slips: dict[str, Answer] = {
         "yours ignores the variance; √d_k is right only for components of variance 1": (
             lambda d_k, variance: np.sqrt(d_k)
@@ -158,7 +158,7 @@ def check_right_divisor(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Unit vectors are another matter")
 def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
-    """Judge ``cosine_weights(query, key, scale)``: attention by direction."""
+    """Check ``cosine_weights(query, key, scale)``: attention weights from scaled cosines."""
 
     def unit(vectors: Array, axis: int = -1) -> Array:
         return vectors / np.linalg.norm(vectors, axis=axis, keepdims=True)
@@ -216,6 +216,6 @@ def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
 
 
 def _vectors(rng: Generator) -> list[tuple[Array, Array]]:
-    """Queries and keys in four sizes, the last with all axes of different length."""
+    """Draw queries and keys in four sizes; in the last, all axes differ in length."""
     sizes = ((1, 1, 1), (2, 2, 2), (1, 2, 4), (3, 5, 7))
     return [(sample(rng, queries, d_k), sample(rng, keys, d_k)) for queries, keys, d_k in sizes]

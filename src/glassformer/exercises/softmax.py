@@ -1,4 +1,4 @@
-"""Checks for the exercises on turning scores into weights."""
+"""Checks for the exercises on the softmax."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ from glassformer.reference.softmax import log_softmax, softmax, softmax_backward
 
 @check(see="It overflows, until it is shifted")
 def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
-    """Judge ``stable_softmax(x)``, which returns the weights along the last axis."""
+    """Check ``stable_softmax(x)``: weights along the last axis."""
     compare(
         attempt,
         softmax,
@@ -62,7 +62,7 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Temperature")
 def check_temperature(attempt: Any) -> None:
-    """Judge the temperature at which a lead of 3 means odds of 2 to 1."""
+    """Check the temperature at which a lead of 3 gives odds of 2 to 1."""
     compare_number(
         attempt,
         3 / math.log(2),
@@ -87,7 +87,7 @@ def check_temperature(attempt: Any) -> None:
 
 @check(see="It overflows, until it is shifted")
 def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
-    """Judge ``my_log_softmax(x)``, which returns the logarithms of the weights along the last axis."""
+    """Check ``my_log_softmax(x)``: log-softmax along the last axis."""
     compare(
         attempt,
         log_softmax,
@@ -125,7 +125,7 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A mask is not a large negative number")
 def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
-    """Judge ``masked_softmax(x, attn_mask)``: weights along the last axis, none where the mask is False."""
+    """Check ``masked_softmax(x, attn_mask)``: weights along the last axis, zero where the mask is False."""
 
     def right(x: Array, attn_mask: Array) -> Array:
         return softmax(x, where=attn_mask)
@@ -193,7 +193,7 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
 
 @check(see="A mask is not a large negative number")
 def check_attend(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``attend(query, key, value, attn_mask)``, which returns the attended values."""
+    """Check the fixed ``attend(query, key, value, attn_mask)``: attended values."""
 
     def attend(axis: int = -1, late: bool = False, scale: bool = True) -> Answer:
         def run(query: Array, key: Array, value: Array, attn_mask: Array) -> Array:
@@ -234,7 +234,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
 
 @check(see="The gradient by hand")
 def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
-    """Judge ``softmax_gradient(grad_weights, weights)``, which returns the gradient of the scores."""
+    """Check ``softmax_gradient(grad_weights, weights)``: the gradient of the scores."""
 
     def mean(grad: Array, weights: Array) -> Array:
         return (weights * grad).sum(axis=-1, keepdims=True)
@@ -267,7 +267,7 @@ def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
 
 @check(see="It cannot stay sharp")
 def check_longest_row(attempt: Any) -> None:
-    """Judge how many keys, the winner among them, a lead of 5 can bear before its weight falls below half."""
+    """Check the largest number of keys at which a lead of 5 still has at least half of the weight."""
     compare_number(
         attempt,
         149,
@@ -282,7 +282,7 @@ def check_longest_row(attempt: Any) -> None:
             297: "you counted the rivals twice: all weights sum to one, so the rivals hold the other half",
         },
         lambda value: (
-            f"among {value:g} keys the winner has a weight of {_winner(value):.3f}; find the last "
+            f"among {value:g} keys the winner has a weight of {_winner_weight(value):.3f}; find the last "
             "number of keys for which it is at least one half"
             if value >= 1
             else f"a row has at least one key, yours has {value:g}"
@@ -292,20 +292,20 @@ def check_longest_row(attempt: Any) -> None:
 
 @check(see="A softmax that never sees the whole row")
 def check_stream_step(attempt: Answer, rng: Generator) -> None:
-    """Judge ``stream_step(peak, total, block)``, which returns the peak and the total after the block."""
+    """Check ``stream_step(peak, total, block)``: peak and total of a streaming softmax."""
 
     def right(peak: float, total: float, block: Array) -> tuple[float, float]:
         return step(peak, total, block, max(peak, block.max()))
 
-    def step(peak: float, total: float, block: Array, new: float, turn: int = 1) -> tuple[float, float]:
-        return new, total * np.exp(turn * (peak - new)) + np.exp(block - new).sum()
+    def step(peak: float, total: float, block: Array, new: float, sign: int = 1) -> tuple[float, float]:
+        return new, total * np.exp(sign * (peak - new)) + np.exp(block - new).sum()
 
     def unscaled(peak: float, total: float, block: Array) -> tuple[float, float]:
         new = max(peak, block.max())
         return new, total + np.exp(block - new).sum()
 
-    def enlarged(peak: float, total: float, block: Array) -> tuple[float, float]:
-        return step(peak, total, block, max(peak, block.max()), turn=-1)
+    def rescaled_wrongly(peak: float, total: float, block: Array) -> tuple[float, float]:
+        return step(peak, total, block, max(peak, block.max()), sign=-1)
 
     start = (-np.inf, 0.0)
     compare(
@@ -314,9 +314,9 @@ def check_stream_step(attempt: Answer, rng: Generator) -> None:
         {
             "you do not rescale the old total, which was computed with the old peak": unscaled,
             "you rescale the total the wrong way: when the peak rises, it must shrink": (
-                lambda peak, total, block: (enlarged if total else right)(peak, total, block)
+                lambda peak, total, block: (rescaled_wrongly if total else right)(peak, total, block)
             ),
-            "you rescale the total the wrong way, and at the start 0 · exp(∞) is NaN": enlarged,
+            "you rescale the total the wrong way, and at the start 0 · exp(∞) is NaN": rescaled_wrongly,
             "you shift the block by its own peak; shift everything by the new peak": (
                 lambda peak, total, block: (
                     (new := max(peak, block.max())),
@@ -352,7 +352,7 @@ def _rows(rng: Generator) -> list[tuple[Array]]:
     return [(sample(rng, *shape),) for shape in ((1,), (2,), (2, 2), (2, 3, 5))]
 
 
-def _winner(keys: float) -> float:
+def _winner_weight(keys: float) -> float:
     return math.exp(5) / (math.exp(5) + keys - 1)
 
 

@@ -19,7 +19,7 @@ _PAD, _START, _END = 0, 1, 2
 
 @check(see="Padding")
 def check_num_labels(attempt: Answer, rng: Generator) -> None:
-    """Judge ``num_labels(target_ids, pad_id)``, which counts the tokens that a batch asks for."""
+    """Check ``num_labels(target_ids, pad_id)``: number of labels in a batch."""
 
     def counted(more: int) -> Answer:
         return lambda ids, pad: int((ids != pad).sum()) + more * len(ids)
@@ -53,7 +53,7 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Equation 3")
 def check_peak_rate(attempt: Any) -> None:
-    """Judge the highest learning rate of the paper's big model."""
+    """Check the peak learning rate of the paper's big model."""
     compare_number(
         attempt,
         paper_learning_rate(4000, d_model=1024, warmup_steps=4000),
@@ -84,7 +84,7 @@ def check_peak_rate(attempt: Any) -> None:
 
 @check(see="Equation 3")
 def check_paper_rate(attempt: Answer) -> None:
-    """Judge ``paper_rate(step, d_model, warmup_steps)``, equation 3 with steps counted from 1."""
+    """Check ``paper_rate(step, d_model, warmup_steps)``: equation 3, with steps counted from 1."""
 
     def right(step: int, d_model: int, warmup_steps: int) -> float:
         return paper_learning_rate(step, d_model=d_model, warmup_steps=warmup_steps)
@@ -139,7 +139,7 @@ def check_paper_rate(attempt: Answer) -> None:
 
 @check(see="The mean of what?")
 def check_perplexity(attempt: Answer, rng: Generator) -> None:
-    """Judge ``perplexity(sums, counts)``: from the surprise and the number of tokens of each batch."""
+    """Check ``perplexity(sums, counts)``: from the summed loss and the number of tokens of each batch."""
     compare(
         attempt,
         lambda sums, counts: float(np.exp(sums.sum() / counts.sum())),
@@ -178,24 +178,24 @@ def check_perplexity(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Label smoothing")
 def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
-    """Judge ``smoothed_loss(logits, labels, pad_id, smoothing)``, a mean over the wanted tokens."""
+    """Check ``smoothed_loss(logits, labels, pad_id, smoothing)``: mean over the labels."""
 
-    def shares(logits: Array, labels: Array, smoothing: float, right: Answer, others: Answer) -> Array:
+    def target_probs(logits: Array, labels: Array, smoothing: float, right: Answer, others: Answer) -> Array:
         size = logits.shape[-1]
-        wanted = np.full_like(logits, others(smoothing, size))
-        np.put_along_axis(wanted, labels[..., None], right(smoothing, size), axis=-1)
-        return wanted
+        targets = np.full_like(logits, others(smoothing, size))
+        np.put_along_axis(targets, labels[..., None], right(smoothing, size), axis=-1)
+        return targets
 
     def loss(
         right: Callable[[float, int], float],
         others: Callable[[float, int], float],
-        over: Callable[[Array, Array], Any] = lambda each, wanted: each[wanted].mean(),
+        over: Callable[[Array, Array], Any] = lambda losses, is_label: losses[is_label].mean(),
         normalised: Callable[[Array], Array] = log_softmax,
     ) -> Answer:
-        """Cross-entropy where the right token is wanted with one share and every other with another."""
+        """Return a cross-entropy, given the target probabilities of the label and of every other token."""
         return lambda logits, labels, pad_id, smoothing: float(
             over(
-                -(normalised(logits) * shares(logits, labels, smoothing, right, others)).sum(axis=-1),
+                -(normalised(logits) * target_probs(logits, labels, smoothing, right, others)).sum(axis=-1),
                 labels != pad_id,
             )
         )
@@ -221,7 +221,7 @@ def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
                 lambda e, v: 1 + e / v, spread
             ),
             "you take id 0 for padding; use pad_id": (
-                lambda logits, wanted, pad, e: loss(kept, spread)(logits, wanted, 0, e)
+                lambda logits, labels, pad, e: loss(kept, spread)(logits, labels, 0, e)
             ),
             "you give ε to every token; they share it": loss(lambda e, v: 1.0, lambda e, v: e),
             "your ε and 1 − ε are swapped": loss(lambda e, v: e + (1 - e) / v, lambda e, v: (1 - e) / v),
@@ -236,18 +236,18 @@ def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
                 kept, spread, normalised=lambda logits: log_softmax(logits, axis=-2)
             ),
             Hint("you count padding; it has no label, smoothed or not", see="Padding"): loss(
-                kept, spread, lambda each, wanted: each.mean()
+                kept, spread, lambda losses, is_label: losses.mean()
             ),
             Hint(
                 "you leave padding out of the sum, but still count it in the mean", see="The mean of what?"
-            ): loss(kept, spread, lambda each, wanted: (each * wanted).mean()),
+            ): loss(kept, spread, lambda losses, is_label: (losses * is_label).mean()),
             Hint("you return the sum; divide by the number of labels", see="The mean of what?"): loss(
-                kept, spread, lambda each, wanted: each[wanted].sum()
+                kept, spread, lambda losses, is_label: losses[is_label].sum()
             ),
             "your sign is wrong: a loss is positive": loss(
-                kept, spread, lambda each, wanted: -each[wanted].mean()
+                kept, spread, lambda losses, is_label: -losses[is_label].mean()
             ),
-            "you smooth the probabilities of the model; smooth the target": _blurred,
+            "you smooth the probabilities of the model; smooth the target": _smoothed_prediction,
         },
         [
             (sample(rng, 1, 1, 2), np.array([[1]]), _PAD, 0.2),
@@ -260,7 +260,7 @@ def check_smoothed_loss(attempt: Answer, rng: Generator) -> None:
 
 @check(see="The mean of what?")
 def check_one_epoch(attempt: Answer, rng: Generator) -> None:
-    """Judge ``one_epoch(model, optimizer, batches, held_out)``: it trains, and returns the held-out loss."""
+    """Check ``one_epoch(model, optimizer, batches, held_out)``: train, and return the held-out loss."""
     seed = int(rng.integers(1000))
     weights, loss = run_epoch(attempt, seed)
     expected_weights, expected_loss = run_epoch(epoch_with(), seed)
@@ -274,8 +274,8 @@ def check_one_epoch(attempt: Answer, rng: Generator) -> None:
     raise Slip(f"your weights are right, but your held-out loss is {loss:.3f}, expected {expected_loss:.3f}")
 
 
-def _blurred(logits: Array, labels: Array, pad_id: int, smoothing: float) -> float:
+def _smoothed_prediction(logits: Array, labels: Array, pad_id: int, smoothing: float) -> float:
     size = logits.shape[-1]
     probs = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-    told = np.take_along_axis(probs, labels[..., None], axis=-1)[..., 0]
-    return float(-np.log((1 - smoothing) * told + smoothing / size)[labels != pad_id].mean())
+    probs = np.take_along_axis(probs, labels[..., None], axis=-1)[..., 0]
+    return float(-np.log((1 - smoothing) * probs + smoothing / size)[labels != pad_id].mean())

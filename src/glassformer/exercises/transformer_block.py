@@ -1,4 +1,4 @@
-"""Checks for the exercises on what stands around attention in a block."""
+"""Checks for the exercises on the Transformer block."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="Two details")
 def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
-    """Judge ``my_layer_norm(x, scale, shift)``, which normalises along the last axis."""
+    """Check ``my_layer_norm(x, scale, shift)``: layer norm along the last axis."""
 
     def with_root(root: Callable[[Array], Array], axis: int | None = -1) -> Answer:
         def run(x: Array, scale: Array, shift: Array) -> Array:
@@ -93,7 +93,7 @@ def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Keep what was there: the residual connection")
 def check_gradient_factor(attempt: Any) -> None:
-    """Judge the factor that a gradient picks up in 12 blocks of two sublayers with a slope of 0.05 each."""
+    """Check the factor of a gradient through 12 blocks of two residual sublayers with slope 0.05."""
     compare_number(
         attempt,
         1.05**24,
@@ -114,7 +114,7 @@ def check_gradient_factor(attempt: Any) -> None:
 
 @check(see="The block")
 def check_block(attempt: Answer, rng: Generator) -> None:
-    """Judge the mended ``block(x, norm, look, work)``: pre-norm, with its straight path."""
+    """Check the fixed ``block(x, norm, look, work)``: pre-norm with a residual path."""
 
     def norm(x: Array) -> Array:
         return layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
@@ -175,7 +175,7 @@ def check_block(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Counting")
 def check_number_of_parameters(attempt: Any) -> None:
-    """Judge how many numbers an encoder layer with ``d_model`` 8 and ``d_ff`` 16 learns."""
+    """Check the number of parameters of an encoder layer with ``d_model`` 8 and ``d_ff`` 16."""
     attention, network, norms = 4 * (8 * 8 + 8), 2 * 8 * 16 + 16 + 8, 2 * 2 * 8
     total = attention + network + norms
     compare_number(
@@ -200,7 +200,7 @@ def check_number_of_parameters(attempt: Any) -> None:
 
 @check(see="Dropout")
 def check_inverted_dropout(attempt: Answer, rng: Generator) -> None:
-    """Judge ``inverted_dropout(x, kept, p)``, which drops the numbers that ``kept`` does not mark."""
+    """Check ``inverted_dropout(x, kept, p)``: inverted dropout with the mask ``kept``."""
     compare(
         attempt,
         lambda x, kept, p: x * kept / (1 - p),
@@ -232,7 +232,7 @@ def check_inverted_dropout(attempt: Answer, rng: Generator) -> None:
 
 @check(see="Dropout")
 def check_row_std(attempt: Any) -> None:
-    """Judge the standard deviation of the sum of four equal weights after dropout with p = 0.2."""
+    """Check the standard deviation of the sum of four equal weights after dropout with p = 0.2."""
     compare_number(
         attempt,
         0.25,
@@ -252,7 +252,7 @@ def check_row_std(attempt: Any) -> None:
 
 @check(see="What it forgets")
 def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
-    """Judge ``norm_gradient(grad, x)``: the gradient of x, with a scale of ones, along the last axis."""
+    """Check ``norm_gradient(grad, x)``: gradient of layer norm with a scale of ones."""
 
     def biased(centred: Array) -> Array:
         return (centred**2).mean(axis=-1, keepdims=True)
@@ -270,7 +270,7 @@ def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
 
         return run
 
-    def rightly(g: Array, m: Array, a: Array, s: Array) -> Array:
+    def correct(g: Array, m: Array, a: Array, s: Array) -> Array:
         return (g - m - a) / s
 
     compare(
@@ -292,15 +292,15 @@ def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
             "you subtract the sum of the gradient; subtract its mean": slip(
                 lambda g, m, a, s: (g - m * g.shape[-1] - a) / s
             ),
-            "your means are over all words; each word, a row, has its own": slip(rightly, axis=None),
+            "your means are over all words; each word, a row, has its own": slip(correct, axis=None),
             Hint("you add ε outside the root; it belongs inside", see="Two details"): slip(
-                rightly, lambda centred: np.sqrt(biased(centred)) + 1e-5
+                correct, lambda centred: np.sqrt(biased(centred)) + 1e-5
             ),
             Hint("yours lacks the ε, which shows at a small variance", see="Two details"): slip(
-                rightly, lambda centred: np.sqrt(biased(centred))
+                correct, lambda centred: np.sqrt(biased(centred))
             ),
             Hint("you divide by d − 1; layer norm divides the sum of squares by d", see="Two details"): slip(
-                rightly,
+                correct,
                 lambda centred: np.sqrt(biased(centred) * centred.shape[-1] / (centred.shape[-1] - 1) + 1e-5),
             ),
             "your sign of one part is wrong; both are subtracted": slip(lambda g, m, a, s: (g + m + a) / s),
