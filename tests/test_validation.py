@@ -11,7 +11,7 @@ libraries = pytest.mark.parametrize("library", [np, torch], ids=["numpy", "torch
 
 
 @libraries
-def test_what_fits_passes_in_silence(library):
+def test_valid_arguments_pass(library):
     x = library.ones((ROWS, COLUMNS, WIDTH))
     v.require_floating(x=x)
     v.require_axes(3, x=x)
@@ -27,7 +27,7 @@ def test_what_fits_passes_in_silence(library):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_every_floating_type_is_floating(dtype):
+def test_every_floating_point_dtype_passes(dtype):
     v.require_floating(x=torch.ones(3, dtype=dtype))
 
 
@@ -73,7 +73,7 @@ def test_every_floating_type_is_floating(dtype):
         ),
     ],
 )
-def test_an_array_that_does_not_fit_is_answered_with_what_was_wanted_and_what_came(library, check, message):
+def test_an_invalid_array_raises_an_error_with_the_expected_and_actual_value(library, check, message):
     with pytest.raises(ValueError, match=message):
         check(library)
 
@@ -98,7 +98,7 @@ def test_an_array_that_does_not_fit_is_answered_with_what_was_wanted_and_what_ca
         ),
     ],
 )
-def test_a_number_or_name_that_does_not_fit_is_answered_with_it(check, message):
+def test_an_invalid_number_or_name_raises_an_error_that_shows_it(check, message):
     with pytest.raises(ValueError, match=message):
         check()
 
@@ -111,12 +111,12 @@ def test_a_size_is_a_whole_number_of_at_least_one(number):
 
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("number", [2.0, "2", None])
-def test_a_size_is_neither_a_float_nor_a_text(number):
+def test_a_size_is_neither_a_float_nor_a_string(number):
     with pytest.raises(ValueError, match=rf"length must be a whole number of at least 1, got {number!r}"):
         v.require_whole(length=number)
 
 
-def test_numbers_at_the_edge_pass():
+def test_numbers_at_the_limits_pass():
     v.require_whole(length=1)
     v.require_probability(dropout=0.0)
     v.require_probability(dropout=0.999)
@@ -127,19 +127,19 @@ def test_numbers_at_the_edge_pass():
 
 @libraries
 @pytest.mark.parametrize("shape", [(), (1,), (WIDTH,), (COLUMNS, 1), (ROWS, 1, WIDTH), (1, COLUMNS, WIDTH)])
-def test_a_mask_may_be_stretched_to_the_scores(library, shape):
+def test_a_mask_may_broadcast_to_the_scores(library, shape):
     v.require_mask(library.ones(shape) > 0, (ROWS, COLUMNS, WIDTH))
 
 
 @libraries
 @pytest.mark.parametrize("shape", [(2,), (WIDTH, COLUMNS), (7, ROWS, COLUMNS, WIDTH), (ROWS, 1)])
-def test_a_mask_may_not_stretch_the_scores(library, shape):
+def test_a_mask_may_not_enlarge_the_scores(library, shape):
     with pytest.raises(ValueError, match=r"attn_mask must broadcast against \(2, 3, 5\), got shape"):
         v.require_mask(library.ones(shape) > 0, (ROWS, COLUMNS, WIDTH))
 
 
 @given(st.lists(st.integers(1, 3), max_size=3), st.lists(st.integers(1, 3), max_size=3))
-def test_a_mask_fits_exactly_where_numpy_can_broadcast_it_to_the_scores(mask_shape, shape):
+def test_a_mask_passes_exactly_when_numpy_can_broadcast_it_to_the_scores(mask_shape, shape):
     mask = np.ones(mask_shape, dtype=bool)
     try:
         np.broadcast_to(mask, shape)
@@ -159,7 +159,7 @@ def test_a_mask_fits_exactly_where_numpy_can_broadcast_it_to_the_scores(mask_sha
         (True, "bool"),
     ],
 )
-def test_a_mask_is_an_array_of_booleans(mask, given_type):
+def test_a_mask_must_be_an_array_of_booleans(mask, given_type):
     with pytest.raises(ValueError, match=rf"where must be .*boolean.*, got {given_type}"):
         v.require_mask(mask, (3,), name="where")
 
@@ -183,13 +183,13 @@ def test_a_mask_is_an_array_of_booleans(mask, given_type):
         (((2, 3, 5), (2, 0, 5), (2, 0, 13)), r"key must not be empty, got shape \(2, 0, 5\)"),
     ],
 )
-def test_attention_inputs_that_disagree_are_named_with_both_numbers(library, shapes, message):
+def test_attention_inputs_that_disagree_are_named_with_both_sizes(library, shapes, message):
     with pytest.raises(ValueError, match=message):
         v.require_attention_inputs(*map(library.ones, shapes))
 
 
 @libraries
-def test_the_mask_of_attention_is_held_against_query_by_key(library):
+def test_the_attention_mask_must_broadcast_to_query_by_key(library):
     query, key = library.ones((2, 3, 5)), library.ones((2, 7, 5))
     v.require_attention_inputs(query, key, attn_mask=library.ones((3, 7)) > 0)
     with pytest.raises(ValueError, match=r"attn_mask must broadcast against \(2, 3, 7\), got shape \(7, 3\)"):

@@ -117,7 +117,7 @@ def test_only_what_is_learned_is_saved():
 
 @pytest.mark.usefixtures("as_a_user")
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="x must have an even width, to turn it in pairs, got 5"):
+    with pytest.raises(ValueError, match="x must have an even width, to be rotated in pairs, got 5"):
         rotate_by_position(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"positions must have shape \(2,\), got \(3,\)"):
         rotate_by_position(torch.ones(2, 4), torch.arange(3))

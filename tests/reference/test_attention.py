@@ -34,7 +34,7 @@ def test_two_keys_by_hand():
 
 
 @given(batches, seeds, st.booleans())
-def test_attention_is_torchs_forward_and_backward(batch, seed, masked):
+def test_attention_and_its_gradients_equal_those_of_pytorch(batch, seed, masked):
     rng = np.random.default_rng(seed)
     arrays = vectors(batch, rng)
     attn_mask = rng.random((*batch, QUERY, KEY)) < 0.7 if masked else None
@@ -51,7 +51,7 @@ def test_attention_is_torchs_forward_and_backward(batch, seed, masked):
 
 
 @given(seeds)
-def test_the_gradient_by_hand_is_that_of_finite_differences(seed):
+def test_the_gradient_by_hand_equals_finite_differences(seed):
     rng = np.random.default_rng(seed)
     arrays, attn_mask = vectors((2,), rng), rng.random((2, QUERY, KEY)) < 0.6
     attended, weights = scaled_dot_product_attention(*arrays, attn_mask)
@@ -91,7 +91,7 @@ def test_no_position_sees_the_future_through_a_causal_mask(rng):
     assert not np.allclose(before[-1], after[-1])
 
 
-def test_a_query_that_may_look_at_nothing_is_handed_zeros(rng):
+def test_a_query_that_may_attend_to_nothing_gets_zeros(rng):
     attn_mask = np.array([[True], [False], [True]])
     attended, weights = scaled_dot_product_attention(*vectors((2,), rng), attn_mask)
     assert not attended[:, 1].any()
@@ -100,7 +100,7 @@ def test_a_query_that_may_look_at_nothing_is_handed_zeros(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_type_of_the_input_is_kept(rng, dtype):
+def test_the_dtype_of_the_input_is_kept(rng, dtype):
     arrays = vectors((2,), rng, dtype)
     attended, weights = scaled_dot_product_attention(*arrays)
     grads = scaled_dot_product_attention_backward(attended, *arrays, weights)
@@ -156,6 +156,6 @@ def zeros(*shape):
         ),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

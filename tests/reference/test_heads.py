@@ -20,13 +20,13 @@ def inputs(seed):
     return query, key, value, projections, rng
 
 
-def test_a_head_is_a_run_of_neighbouring_components():
+def test_a_head_is_a_slice_of_neighbouring_components():
     x = np.arange(12.0).reshape(1, 2, 6)
     np.testing.assert_array_equal(split_heads(x, 3)[0, 1], [[2, 3], [8, 9]])
 
 
 @given(st.lists(st.integers(1, 3), max_size=2), st.integers(1, 5), st.integers(1, 5), st.integers(1, 5))
-def test_merging_undoes_splitting(batch, time, heads, d_head):
+def test_merging_heads_inverts_splitting_them(batch, time, heads, d_head):
     x = np.random.default_rng(0).normal(size=(*batch, time, heads * d_head))
     split = split_heads(x, heads)
     assert split.shape == (*batch, heads, time, d_head)
@@ -34,7 +34,7 @@ def test_merging_undoes_splitting(batch, time, heads, d_head):
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_multi_head_attention_is_torchs(seed, masked):
+def test_multi_head_attention_equals_that_of_pytorch(seed, masked):
     query, key, value, projections, rng = inputs(seed)
     may_look = rng.random((BATCH, HEADS, QUERY, KEY)) < 0.8
     may_look[..., 0] = True  # torch answers NaN to a query that may look at nothing
@@ -55,7 +55,7 @@ def test_multi_head_attention_is_torchs(seed, masked):
     np.testing.assert_allclose(weights, their_weights, atol=1e-10)
 
 
-def test_it_is_one_attention_after_another_on_slices_of_the_projections():
+def test_each_head_is_attention_on_a_slice_of_the_projections():
     query, key, value, projections, _ = inputs(seed=1)
     output, weights = multi_head_attention(query, key, value, num_heads=HEADS, **projections)
     heads = []
@@ -89,6 +89,6 @@ def attend(width=6, key_width=6, weight_width=6, num_heads=3):
         (lambda: merge_heads(np.zeros((2, 6))), r"x must have at least 3 axes, got shape \(2, 6\)"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -18,7 +18,7 @@ def test_two_components_by_hand():
 
 
 @given(batches, seeds)
-def test_layer_norm_is_torchs_forward_and_backward(batch, seed):
+def test_layer_norm_and_its_gradients_equal_those_of_pytorch(batch, seed):
     rng = np.random.default_rng(seed)
     x, grad_output = rng.normal(size=(2, *batch, D_MODEL))
     scale, shift = rng.normal(size=(2, D_MODEL))
@@ -31,7 +31,7 @@ def test_layer_norm_is_torchs_forward_and_backward(batch, seed):
 
 
 @given(seeds)
-def test_the_gradient_by_hand_is_that_of_finite_differences(seed):
+def test_the_gradient_by_hand_equals_finite_differences(seed):
     rng = np.random.default_rng(seed)
     x, grad_output, direction = rng.normal(size=(3, 2, D_MODEL))
     scale, shift = rng.normal(size=(2, D_MODEL))
@@ -43,14 +43,14 @@ def test_the_gradient_by_hand_is_that_of_finite_differences(seed):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_type_of_the_input_is_kept(rng, dtype):
+def test_the_dtype_of_the_input_is_kept(rng, dtype):
     x, scale, shift = (rng.normal(size=shape).astype(dtype) for shape in ((3, D_MODEL), D_MODEL, D_MODEL))
     assert layer_norm(x, scale, shift).dtype == dtype
     assert {grad.dtype for grad in layer_norm_backward(x, x, scale)} == {np.dtype(dtype)}
 
 
 @given(batches, seeds)
-def test_feed_forward_is_two_linear_maps_with_a_relu_between(batch, seed):
+def test_feed_forward_is_two_linear_maps_with_a_relu_between_them(batch, seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(*batch, D_MODEL))
     inner, outer = (
@@ -96,6 +96,6 @@ def feed(d_ff=D_FF, bias=D_FF):
         (lambda: feed(bias=5), r"inner_bias must have shape \(7,\), got \(5,\)"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

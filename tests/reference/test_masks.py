@@ -11,18 +11,18 @@ def test_a_causal_mask_is_the_lower_triangle():
     )
 
 
-def test_a_causal_mask_is_the_opposite_of_torchs():
+def test_a_causal_mask_is_the_negation_of_that_of_pytorch():
     theirs = torch.nn.Transformer.generate_square_subsequent_mask(5) == -torch.inf
     np.testing.assert_array_equal(causal_mask(5), ~theirs.numpy())
 
 
-def test_a_padding_mask_has_an_axis_for_heads_and_one_for_queries():
+def test_a_padding_mask_has_axes_for_heads_and_queries():
     mask = padding_mask(np.array([[5, 7, 0], [5, 0, 0]]), pad_id=0)
     assert mask.shape == (2, 1, 1, 3)
     np.testing.assert_array_equal(mask[:, 0, 0], [[True, True, False], [True, False, False]])
 
 
-def test_masks_join():
+def test_masks_combine_with_and():
     both = causal_mask(3) & padding_mask(np.array([[5, 7, 0]]), pad_id=0)
     np.testing.assert_array_equal(
         both[0, 0], [[True, False, False], [True, True, False], [True, True, False]]
@@ -40,6 +40,6 @@ def test_masks_join():
         (lambda: padding_mask(np.array([[-1, 3]]), 0), "ids must be at least 0, got ids from -1 to 3"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -9,7 +9,7 @@ sizes = st.integers(1, 40)
 
 
 @given(sizes, sizes)
-def test_every_entry_is_the_papers_formula(length, d_model):
+def test_every_entry_follows_the_formula_of_the_paper(length, d_model):
     table = sinusoidal_positions(length, d_model)
     for position in range(length):
         for column in range(d_model):
@@ -18,7 +18,7 @@ def test_every_entry_is_the_papers_formula(length, d_model):
             assert table[position, column] == pytest.approx(wave, abs=1e-12)
 
 
-def test_the_dot_product_of_two_sinusoids_depends_on_their_distance_alone():
+def test_the_dot_product_of_two_encodings_depends_only_on_their_distance():
     table = sinusoidal_positions(50, 64)
     similarity = table @ table.T
     for distance in (1, 7, 30):
@@ -26,7 +26,7 @@ def test_the_dot_product_of_two_sinusoids_depends_on_their_distance_alone():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 50), st.integers(1, 8))
-def test_a_rotated_query_and_key_see_their_distance_alone(seed, shift, pairs):
+def test_the_dot_product_of_a_rotated_query_and_key_depends_only_on_their_distance(seed, shift, pairs):
     rng = np.random.default_rng(seed)
     query, key = rng.normal(size=(2, 5, 2 * pairs))
     positions = np.arange(5)
@@ -35,7 +35,7 @@ def test_a_rotated_query_and_key_see_their_distance_alone(seed, shift, pairs):
     np.testing.assert_allclose(here, there, atol=1e-9)
 
 
-def test_a_rotation_turns_each_pair_as_a_complex_number(rng):
+def test_a_rotation_multiplies_each_pair_like_a_complex_number(rng):
     x = rng.normal(size=(2, 5, 6))
     angles = np.arange(5)[:, None] * 10000.0 ** (-np.arange(3) / 3)
     turned = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
@@ -45,7 +45,7 @@ def test_a_rotation_turns_each_pair_as_a_complex_number(rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_a_rotation_keeps_lengths_and_types(rng, dtype):
+def test_a_rotation_keeps_lengths_and_dtypes(rng, dtype):
     x = rng.normal(size=(5, 6)).astype(dtype)
     rotated = rotate_by_position(x)
     assert rotated.dtype == dtype
@@ -74,6 +74,6 @@ def test_alibi_is_a_slope_times_the_distance():
         (lambda: alibi(1, 1, 0), "num_heads must be a whole number of at least 1, got 0"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -22,7 +22,7 @@ def arguments_of(network):
 
 
 @given(batches, seeds, st.booleans())
-def test_the_elman_network_is_torchs(batch, seed, started):
+def test_the_elman_network_equals_that_of_pytorch(batch, seed, started):
     rng = np.random.default_rng(seed)
     theirs = torch.nn.RNN(D_IN, D_HIDDEN, batch_first=True, dtype=torch.float64)
     x = rng.normal(size=(*batch, TIME, D_IN))
@@ -34,7 +34,7 @@ def test_the_elman_network_is_torchs(batch, seed, started):
 
 
 @given(batches, seeds, st.booleans())
-def test_the_lstm_is_torchs(batch, seed, started):
+def test_the_lstm_equals_that_of_pytorch(batch, seed, started):
     rng = np.random.default_rng(seed)
     theirs = torch.nn.LSTM(D_IN, D_HIDDEN, batch_first=True, dtype=torch.float64)
     x = rng.normal(size=(*batch, TIME, D_IN))
@@ -48,7 +48,7 @@ def test_the_lstm_is_torchs(batch, seed, started):
     np.testing.assert_allclose(cells[..., -1, :], last_cell[0], atol=1e-12)
 
 
-def test_an_open_forget_gate_and_a_shut_input_gate_keep_the_cell():
+def test_an_open_forget_gate_and_a_closed_input_gate_keep_the_cell():
     bias = np.repeat([-50.0, 50.0, 0.0, 0.0], D_HIDDEN)
     cell = np.array([0.3, -2.0])
     _, cells = lstm(
@@ -62,7 +62,7 @@ def test_an_open_forget_gate_and_a_shut_input_gate_keep_the_cell():
 
 
 @given(batches, seeds)
-def test_additive_attention_is_a_small_network_on_each_pair(batch, seed):
+def test_additive_attention_applies_a_small_network_to_each_pair(batch, seed):
     rng = np.random.default_rng(seed)
     query, key = rng.normal(size=(*batch, 3, 5)), rng.normal(size=(*batch, 4, 2))
     value = rng.normal(size=(*batch, 4, 6))
@@ -129,6 +129,6 @@ def attend(**changes):
         (lambda: attend(attn_mask=np.ones((4, 3), bool)), r"attn_mask must broadcast against \(3, 4\)"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

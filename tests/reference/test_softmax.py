@@ -12,12 +12,12 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(scores)
-def test_softmax_is_torchs(x):
+def test_softmax_equals_that_of_pytorch(x):
     np.testing.assert_allclose(softmax(x), torch.softmax(torch.tensor(x), -1), atol=1e-12)
 
 
 @given(scores)
-def test_log_softmax_is_torchs(x):
+def test_log_softmax_equals_that_of_pytorch(x):
     np.testing.assert_allclose(log_softmax(x), torch.log_softmax(torch.tensor(x), -1), atol=1e-9)
 
 
@@ -31,14 +31,14 @@ def test_a_constant_added_to_all_scores_changes_nothing(x, constant):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_largest_number_of_its_type_does_not_overflow(dtype):
+def test_the_largest_number_of_a_dtype_does_not_overflow(dtype):
     weights = softmax(np.array([np.finfo(dtype).max, 0], dtype))
     np.testing.assert_array_equal(weights, np.array([1, 0], dtype))
     assert weights.dtype == dtype
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_scores_as_far_apart_as_their_type_allows_do_not_overflow(dtype):
+def test_scores_as_far_apart_as_their_dtype_allows_do_not_overflow(dtype):
     x = np.array([-np.finfo(dtype).max, np.finfo(dtype).max], dtype)
     np.testing.assert_array_equal(softmax(x), [0, 1])
     np.testing.assert_array_equal(online_softmax(x, 1), [0, 1])
@@ -63,7 +63,7 @@ def test_weights_sum_to_one_along_their_axis(rng, axis):
 
 
 @given(seeds)
-def test_what_does_not_count_weighs_exactly_nothing_and_the_rest_shares_as_if_it_were_alone(seed):
+def test_masked_scores_get_weights_of_zero_and_do_not_change_the_others(seed):
     rng = np.random.default_rng(seed)
     x, where = rng.normal(size=7), rng.random(7) < 0.5
     weights = softmax(x, where=where)
@@ -72,7 +72,7 @@ def test_what_does_not_count_weighs_exactly_nothing_and_the_rest_shares_as_if_it
         np.testing.assert_allclose(weights[where], softmax(x[where]))
 
 
-def test_a_row_in_which_nothing_counts_weighs_nothing():
+def test_a_fully_masked_row_gets_weights_of_zero():
     where = np.array([[True, False], [False, False]])
     np.testing.assert_array_equal(softmax(np.ones((2, 2)), where=where), [[1, 0], [0, 0]])
     np.testing.assert_array_equal(
@@ -80,12 +80,12 @@ def test_a_row_in_which_nothing_counts_weighs_nothing():
     )
 
 
-def test_log_softmax_stays_finite_where_the_weight_underflows():
+def test_log_softmax_stays_finite_when_the_weight_underflows():
     assert log_softmax(np.array([0.0, -1e4]))[1] == -1e4
 
 
 @given(seeds)
-def test_the_gradient_by_hand_is_autograds_and_that_of_finite_differences(seed):
+def test_the_gradient_by_hand_equals_autograd_and_finite_differences(seed):
     rng = np.random.default_rng(seed)
     x, grad_weights = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
     grad = softmax_backward(grad_weights, softmax(x))
@@ -101,12 +101,12 @@ def test_the_gradient_by_hand_is_autograds_and_that_of_finite_differences(seed):
 
 
 @given(scores, st.integers(1, 8), st.data())
-def test_a_stream_in_blocks_of_any_size_has_the_same_softmax(x, block_size, data):
+def test_online_softmax_equals_softmax_for_any_block_size(x, block_size, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     np.testing.assert_allclose(online_softmax(x, block_size, axis), softmax(x, axis), rtol=1e-12, atol=1e-300)
 
 
-def test_a_stream_may_begin_with_scores_of_minus_infinity():
+def test_a_stream_may_start_with_scores_of_minus_infinity():
     x = np.array([-np.inf, -np.inf, 1.0, 2.0])
     np.testing.assert_allclose(online_softmax(x, 2), softmax(x))
 
@@ -131,6 +131,6 @@ def test_a_stream_may_begin_with_scores_of_minus_infinity():
         ),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_an_invalid_argument_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -28,7 +28,7 @@ def rotate_by_position(
     require_positive(base=base)
     time, d_k = x.shape[-2:]
     if d_k % 2:
-        raise ValueError(f"x must have an even width, to turn it in pairs, got {d_k}")
+        raise ValueError(f"x must have an even width, to be rotated in pairs, got {d_k}")
     if positions is None:
         positions = torch.arange(time, device=x.device)
     require_shape((time,), positions=positions)

@@ -13,19 +13,19 @@ def attention_weights(
     key: Float[Array, "*batch key d_k"],
     attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
 ) -> Float[Array, "*batch query key"]:
-    """Say how much each query attends to each key: softmax(QKᵀ / √d_k).
+    """Compute the attention weights softmax(QKᵀ / √d_k).
 
-    Dividing by √d_k keeps the scores near unit variance however wide the vectors are
+    Dividing by √d_k keeps the variance of the scores near 1 for any width
     (Vaswani et al., 2017, section 3.2.1).
 
     Args:
-        query: what each position looks for.
-        key: what each position can be found by.
-        attn_mask: True where a query may look at a key. A query that may look at nothing has weights
-            of zero.
+        query: query vectors: what each position looks for.
+        key: key vectors: what each position can be found by.
+        attn_mask: True where a query may attend to a key. If a query may attend to no key, its weights are
+            all zero.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     require_attention_inputs(query, key, attn_mask=attn_mask)
     require_no_nan(query=query, key=key)
@@ -39,19 +39,19 @@ def scaled_dot_product_attention(
     value: Float[Array, "*batch key d_v"],
     attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Array, "*batch query d_v"], Float[Array, "*batch query key"]]:
-    """Give each query the weighted mean of the values: softmax(QKᵀ / √d_k) V.
+    """Compute scaled dot-product attention: softmax(QKᵀ / √d_k) V.
 
     Args:
-        query: what each position looks for.
-        key: what each position can be found by.
-        value: what each position hands over when it is found.
-        attn_mask: as in `attention_weights`; a query that may look at nothing is handed zeros.
+        query: query vectors: what each position looks for.
+        key: key vectors: what each position can be found by.
+        value: value vectors: what each position hands on when it is found.
+        attn_mask: mask as in `attention_weights`; if a query may attend to no key, its output is zero.
 
     Returns:
-        The attended values, and the weights that mixed them.
+        The weighted means of the values, and the weights.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     require_attention_inputs(query, key, value, attn_mask)
     require_no_nan(value=value)
@@ -70,14 +70,14 @@ def scaled_dot_product_attention_backward(
     Float[Array, "*batch key d_k"],
     Float[Array, "*batch key d_v"],
 ]:
-    """Carry a gradient back through attention, derived by hand with the chain rule.
+    """Compute the gradients of scaled dot-product attention, derived by hand with the chain rule.
 
     Args:
         grad_attended: gradient of the loss with respect to the attended values.
-        query: as given to `scaled_dot_product_attention`.
-        key: likewise.
-        value: likewise.
-        weights: what it returned. Masked entries are zero there, so no mask is needed here.
+        query: query vectors given to `scaled_dot_product_attention`.
+        key: key vectors given to it.
+        value: value vectors given to it.
+        weights: weights it returned. Masked entries are zero, so no mask is needed.
 
     Returns:
         The gradients with respect to query, key and value.

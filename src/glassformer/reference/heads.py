@@ -1,4 +1,4 @@
-"""Multi-head attention: several small attentions side by side (Vaswani et al., 2017, section 3.2.2)."""
+"""Multi-head attention: several small attentions in parallel (Vaswani et al., 2017, section 3.2.2)."""
 
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
@@ -16,14 +16,14 @@ from glassformer.validation import (
 def split_heads(
     x: Float[Array, "*batch time d_model"], num_heads: int
 ) -> Float[Array, "*batch heads time d_head"]:
-    """Cut each vector into equal pieces, one a head; the heads become a batch axis.
+    """Split each vector into one piece per head; the heads become a batch axis.
 
     Args:
-        x: one vector a position.
-        num_heads: how many pieces; d_model must be a multiple of it.
+        x: one vector per position.
+        num_heads: number of heads; must divide d_model.
 
     Raises:
-        ValueError: d_model is no multiple of num_heads, or ``x`` has fewer than two axes.
+        ValueError: d_model is not a multiple of num_heads, or ``x`` has fewer than two axes.
     """
     require_axes(2, x=x)
     require_multiple(x.shape[-1], num_heads)
@@ -31,7 +31,7 @@ def split_heads(
 
 
 def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
-    """Lay the heads' pieces side by side again: the inverse of `split_heads`.
+    """Concatenate the pieces of all heads: the inverse of `split_heads`.
 
     Raises:
         ValueError: ``x`` has fewer than three axes.
@@ -56,21 +56,21 @@ def multi_head_attention(
     """Project, split, attend in each head, merge, project: Concat(head₁, …, headₕ) W_O.
 
     Args:
-        query: what looks, one vector a position.
-        key: what is looked at.
-        value: what is handed over; the same positions as ``key``.
-        num_heads: how many attentions run side by side.
-        query_weight: W_Q of all heads side by side, applied as ``query @ query_weight``.
-        key_weight: W_K, likewise.
-        value_weight: W_V, likewise.
+        query: input of the query projection, one vector per position.
+        key: input of the key projection.
+        value: input of the value projection, for the same positions as ``key``.
+        num_heads: number of heads.
+        query_weight: W_Q, the matrices of all heads side by side, applied as ``query @ query_weight``.
+        key_weight: W_K, laid out like W_Q.
+        value_weight: W_V, laid out like W_Q.
         output_weight: W_O, applied to the merged heads.
-        attn_mask: True where a query may look at a key; broadcast against ``*batch heads query key``.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
 
     Returns:
-        The output, and the weights of each head.
+        The output, and the attention weights of each head.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     require_floating(query=query)
     require_axes(2, query=query)

@@ -1,4 +1,4 @@
-"""What stands around attention in a block: layer normalisation and the position-wise feed-forward network."""
+"""Layer normalisation and the position-wise feed-forward network."""
 
 import numpy as np
 from jaxtyping import Float
@@ -20,18 +20,18 @@ def layer_norm(
     shift: Float[Array, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Array, "*batch d_model"]:
-    """Give each vector mean zero and variance one, then a learned scale and shift (Ba et al., 2016, eq. 4).
+    """Normalise each vector to mean 0 and variance 1, then scale and shift it (Ba et al., 2016, eq. 4).
 
     scale · (x − mean) / √(variance + ε) + shift, with the biased variance (divided by d_model).
 
     Args:
-        x: one vector a position.
-        scale: a factor for each component.
-        shift: what is added to each component.
-        epsilon: keeps the root away from zero; inside it.
+        x: one vector per position.
+        scale: learned factor for each component.
+        shift: learned offset for each component.
+        epsilon: constant added to the variance, which keeps the root away from zero.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     _require_norm_inputs(x, scale, epsilon)
     require_shape(x.shape[-1:], shift=shift)
@@ -45,16 +45,16 @@ def layer_norm_backward(
     scale: Float[Array, " d_model"],
     epsilon: float = 1e-5,
 ) -> tuple[Float[Array, "*batch d_model"], Float[Array, " d_model"], Float[Array, " d_model"]]:
-    """Carry a gradient back through layer normalisation, derived by hand.
+    """Compute the gradients of layer normalisation, derived by hand.
 
-    Mean and variance depend on every component, so the gradient loses its mean and its part along the
+    Mean and variance depend on every component, so the gradient loses its mean and its projection on the
     normalised vector x̂: (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε), with ĝ = scale · grad_output.
 
     Args:
-        grad_output: gradient of the loss with respect to what `layer_norm` returned.
-        x: as given to `layer_norm`.
-        scale: likewise.
-        epsilon: likewise.
+        grad_output: gradient of the loss with respect to the output of `layer_norm`.
+        x: vectors given to `layer_norm`.
+        scale: factors given to it.
+        epsilon: constant given to it.
 
     Returns:
         The gradients with respect to x, scale and shift.
@@ -78,12 +78,12 @@ def feed_forward(
     outer_weight: Float[Array, "d_ff d_model"],
     outer_bias: Float[Array, " d_model"],
 ) -> Float[Array, "*batch d_model"]:
-    """Widen each vector, keep what is positive, narrow it again: max(0, xW₁ + b₁)W₂ + b₂.
+    """Apply two linear maps with a ReLU between them: max(0, xW₁ + b₁)W₂ + b₂.
 
-    The same two maps at every position, each position by itself (Vaswani et al., 2017, eq. 2).
+    The maps are the same at every position, and no position sees another (Vaswani et al., 2017, eq. 2).
 
     Raises:
-        ValueError: an argument's shape or type does not fit; the message names it.
+        ValueError: the shape or dtype of an argument is invalid.
     """
     require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
     require_axes(1, x=x)
@@ -98,7 +98,7 @@ def feed_forward(
 
 
 def _normalise(x: Array, epsilon: float) -> tuple[Array, Array]:
-    """Return the normalised vectors and the root they were divided by."""
+    """Return the normalised vectors and their standard deviations."""
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
     deviation = np.sqrt(variance + x.dtype.type(epsilon))

@@ -1,4 +1,4 @@
-"""Who may look where. One convention: True = this query may look at this key. Join masks with ``&``."""
+"""Attention masks: True = this query may attend to this key. Combine masks with ``&``."""
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -8,9 +8,9 @@ from glassformer.validation import require_axes, require_ids, require_whole
 
 
 def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
-    """Let each position look at itself and at what came before it, never ahead.
+    """Make the mask that lets each position attend to itself and to earlier positions only.
 
-    The lower triangle (Vaswani et al., 2017, section 3.2.3).
+    This is the lower triangle (Vaswani et al., 2017, section 3.2.3).
 
     Raises:
         ValueError: ``length`` is not a whole number of at least 1.
@@ -20,17 +20,17 @@ def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
 
 
 def padding_mask(ids: Int[Array, "*batch key"], pad_id: int) -> Bool[Array, "*batch 1 1 key"]:
-    """Let every head and every query look at real tokens, never at padding.
+    """Make the mask that lets every head and query attend to tokens, not to padding.
 
     Args:
         ids: token ids.
-        pad_id: the id that fills short sentences up.
+        pad_id: id of the padding token.
 
     Returns:
-        A mask with an axis of 1 for the heads and one for the queries.
+        A mask with axes of length 1 for heads and queries.
 
     Raises:
-        ValueError: ``ids`` are not whole numbers of at least 0, or there are none.
+        ValueError: ``ids`` are not integers of at least 0, or are empty.
     """
     require_ids("ids", ids)
     require_axes(1, ids=ids)

@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoids added to it, a rotation of queries and keys, or a bias on the scores."""
+"""Positional encodings: sinusoids added to tokens, rotated queries and keys, or a bias on the scores."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,14 +15,14 @@ from glassformer.validation import (
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d_model}"]:
-    """Describe each position by waves of many lengths (Vaswani et al., 2017, section 3.5).
+    """Compute sinusoidal positional encodings (Vaswani et al., 2017, section 3.5).
 
     PE(p, 2i) = sin(p / 10000^(2i/d_model)) and PE(p, 2i+1) = cos(p / 10000^(2i/d_model)). With an odd
     ``d_model`` the last wave has a sine and no cosine.
 
     Args:
-        length: how many positions, from 0 on.
-        d_model: how many numbers describe each.
+        length: number of positions, counted from 0.
+        d_model: size of each encoding.
 
     Raises:
         ValueError: an argument is not a whole number of at least 1.
@@ -39,18 +39,18 @@ def rotate_by_position(
     positions: Int[Array, " time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Array, "*batch time d_k"]:
-    """Turn each pair of components by an angle that grows with the position (Su et al., 2021, section 3.4.2).
+    """Rotate pairs of components by angles that grow with the position (Su et al., 2021, section 3.4.2).
 
-    Pair i = (x₂ᵢ, x₂ᵢ₊₁) turns by position · base^(−2i/d_k) radians. The dot product of a rotated query
-    and a rotated key depends on their distance alone.
+    Pair i = (x₂ᵢ, x₂ᵢ₊₁) is rotated by position · base^(−2i/d_k) radians. The dot product of a rotated
+    query and a rotated key then depends only on their distance.
 
     Args:
-        x: queries or keys; their width is even.
-        positions: where each stands; 0, 1, 2, ... without it.
-        base: the slowest wave is about 2π · base positions long.
+        x: queries or keys, with an even d_k.
+        positions: position of each vector; 0, 1, 2, ... if omitted.
+        base: base of the frequencies; the longest wavelength is about 2π · base positions.
 
     Raises:
-        ValueError: the width is odd, or an argument's shape, type or value does not fit.
+        ValueError: d_k is odd, or the shape, dtype or value of an argument is invalid.
     """
     require_floating(x=x)
     require_axes(2, x=x)
@@ -58,7 +58,7 @@ def rotate_by_position(
     require_positive(base=base)
     time, d_k = x.shape[-2:]
     if d_k % 2:
-        raise ValueError(f"x must have an even width, to turn it in pairs, got {d_k}")
+        raise ValueError(f"x must have an even width, to be rotated in pairs, got {d_k}")
     if positions is None:
         positions = np.arange(time)
     require_shape((time,), positions=positions)

@@ -1,4 +1,4 @@
-"""What came before: recurrent networks, which read one step at a time, and the first attention."""
+"""Before the Transformer: recurrent networks, and the first attention."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -24,20 +24,20 @@ def elman_rnn(
     bias: Float[Array, " d_hidden"],
     initial_state: Float[Array, "*batch d_hidden"] | None = None,
 ) -> Float[Array, "*batch time d_hidden"]:
-    """Read a sequence one step at a time: stateₜ = tanh(xₜ W_x + stateₜ₋₁ W_h + b) (Elman, 1990).
+    """Run an Elman network over a sequence: stateₜ = tanh(xₜ W_x + stateₜ₋₁ W_h + b) (Elman, 1990).
 
     Args:
-        x: one vector a step.
+        x: one vector per step.
         input_weight: W_x.
         hidden_weight: W_h, the recurrent matrix.
         bias: b.
-        initial_state: the state before the first step; zeros without it.
+        initial_state: state before the first step; zeros if omitted.
 
     Returns:
         The state after each step.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
     require_no_nan(x=x)
@@ -57,25 +57,25 @@ def lstm(
     bias: Float[Array, " four_d_hidden"],
     initial_state: tuple[Float[Array, "*batch d_hidden"], Float[Array, "*batch d_hidden"]] | None = None,
 ) -> tuple[Float[Array, "*batch time d_hidden"], Float[Array, "*batch time d_hidden"]]:
-    """Read a sequence with a memory cell that gates guard (Hochreiter & Schmidhuber, 1997).
+    """Run an LSTM over a sequence (Hochreiter & Schmidhuber, 1997).
 
-    cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). The cell is carried on
-    by a product with the forget gate (Gers et al., 2000) and a sum, not by a matrix: that is what keeps
-    its gradient alive.
+    cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). Each step multiplies the
+    cell by the forget gate (Gers et al., 2000) and adds to it, instead of multiplying it by a matrix. This
+    keeps its gradient from vanishing.
 
     Args:
-        x: one vector a step.
-        input_weight: the maps from the input to the input gate, the forget gate, the candidate and
-            the output gate, side by side in this order (torch's).
-        hidden_weight: the maps from the last state, likewise.
-        bias: likewise.
-        initial_state: state and cell before the first step; zeros without it.
+        x: one vector per step.
+        input_weight: matrices from the input to the input gate, forget gate, candidate and output gate, side
+            by side in this order, which is PyTorch's.
+        hidden_weight: matrices from the previous state, in the same order.
+        bias: biases in the same order.
+        initial_state: state and cell before the first step; zeros if omitted.
 
     Returns:
         The state and the cell after each step.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
     require_no_nan(x=x)
@@ -108,19 +108,19 @@ def additive_attention(
     The first attention (Bahdanau et al., 2015, appendix A.1.2).
 
     Args:
-        query: the decoder's states.
-        key: the encoder's states; their width may differ from the queries'.
-        value: what is mixed, usually the encoder's states again.
+        query: states of the decoder.
+        key: states of the encoder; their width may differ from that of the queries.
+        value: vectors to average, usually the encoder's states again.
         query_weight: W_q.
         key_weight: W_k.
         score_weight: w.
-        attn_mask: True where a query may look at a key.
+        attn_mask: True where a query may attend to a key.
 
     Returns:
-        The attended values, and the weights that mixed them.
+        The weighted means of the values, and the weights.
 
     Raises:
-        ValueError: an argument's shape, type or value does not fit; the message names it.
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     vectors = {"query": query, "key": key, "value": value}
     require_floating(**vectors)
@@ -141,7 +141,7 @@ def additive_attention(
 
 
 def _sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(−x)), written so that nothing overflows."""
+    """Compute 1 / (1 + exp(−x)) without overflow."""
     return x.dtype.type(0.5) * (np.tanh(x / 2) + 1)
 
 

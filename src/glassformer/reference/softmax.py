@@ -1,4 +1,4 @@
-"""Scores to weights: the softmax, its logarithm, its gradient, and the softmax of a stream."""
+"""The softmax, its logarithm, its gradient, and the online softmax."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -19,16 +19,16 @@ def softmax(
 ) -> Float[Array, "*shape"]:
     """Turn scores into weights that are positive and sum to one: exp(xᵢ) / Σⱼ exp(xⱼ).
 
-    The largest score is subtracted first: the result is the same, and nothing overflows.
+    The largest score is subtracted first, which changes nothing but prevents overflow.
 
     Args:
-        x: the scores.
-        axis: the axis along which the weights sum to one.
-        where: True where a score counts; broadcast against ``x``. Elsewhere the weight is exactly
-            zero. A row in which nothing counts gets a weight of zero everywhere.
+        x: scores.
+        axis: axis along which the weights sum to one.
+        where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero, even if no
+            score of a row counts.
 
     Raises:
-        ValueError: ``x`` is empty, not floating-point or holds NaN or +∞, or ``where`` does not fit.
+        ValueError: ``x`` is empty, not floating-point, or holds NaN or +∞, or ``where`` does not broadcast.
     """
     shifted = _shift(x, axis, where)
     exponentials = np.exp(shifted)
@@ -39,7 +39,7 @@ def softmax(
 def log_softmax(
     x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
 ) -> Float[Array, "*shape"]:
-    """Logarithm of the softmax without taking it: xᵢ − log Σⱼ exp(xⱼ), finite where exp would underflow.
+    """Compute the logarithm of the softmax, xᵢ − log Σⱼ exp(xⱼ): finite even if exp underflows.
 
     Arguments and errors as in `softmax`; the logarithm of a weight of zero is −∞.
     """
@@ -52,12 +52,12 @@ def log_softmax(
 def softmax_backward(
     grad_weights: Float[Array, "*shape"], weights: Float[Array, "*shape"], axis: int = -1
 ) -> Float[Array, "*shape"]:
-    """Carry a gradient back through the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), the Jacobian diag(w) − w wᵀ times g.
+    """Compute the gradient of the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), the Jacobian diag(w) − w wᵀ times g.
 
     Args:
         grad_weights: gradient of the loss with respect to the weights.
-        weights: what `softmax` returned.
-        axis: the axis along which they sum to one.
+        weights: weights that `softmax` returned.
+        axis: axis along which they sum to one.
     """
     require_floating(grad_weights=grad_weights, weights=weights)
     require_shape(weights.shape, grad_weights=grad_weights)
@@ -66,15 +66,15 @@ def softmax_backward(
 
 
 def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -> Float[Array, "*shape"]:
-    """Compute the softmax of a stream, seeing one block of scores at a time.
+    """Compute the softmax of a stream of scores, one block at a time.
 
     A running maximum and a running sum are enough: when a block raises the maximum, the sum so far is
-    scaled down to it (Milakov & Gimelshein, 2018, algorithm 3).
+    rescaled (Milakov & Gimelshein, 2018, algorithm 3).
 
     Args:
-        x: the scores.
-        block_size: how many scores are seen at once.
-        axis: the axis along which the weights sum to one.
+        x: scores.
+        block_size: number of scores per block.
+        axis: axis along which the weights sum to one.
     """
     _require_scores(x)
     require_whole(block_size=block_size)
@@ -92,7 +92,7 @@ def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -
 
 
 def _shift(x: Array, axis: int, where: Array | None) -> Array:
-    """Scores relative to the largest of their row, −∞ where they do not count."""
+    """Subtract the largest score of each row; −∞ where a score does not count."""
     _require_scores(x)
     if where is not None:
         require_mask(where, x.shape, name="where")
@@ -101,14 +101,14 @@ def _shift(x: Array, axis: int, where: Array | None) -> Array:
 
 
 def _relative(x: Array, peak: Array) -> Array:
-    """Distance of each score from the peak: −∞ beyond the type's range, and where nothing counts."""
+    """Subtract the peak from each score: −∞ below the range of the dtype, and where nothing counts."""
     base = np.where(np.isneginf(peak), peak.dtype.type(0), peak)
     with np.errstate(over="ignore"):
         return x - base
 
 
 def _sum(x: Array, axis: int) -> Array:
-    """Add up in float32 at least: in float16, a sum of ones stands still at 2048."""
+    """Sum in float32 or float64: in float16, a sum of ones stops growing at 2048."""
     return x.sum(axis=axis, keepdims=True, dtype=np.promote_types(x.dtype, np.float32))
 
 
