@@ -120,7 +120,7 @@ SLOW = $(addprefix tests/, teach museum training exercises)
 NO_TESTS = tests/helpers %/conftest.py %/__pycache__
 
 # A Python is on PATH or under pyenv. The museum tests the tests, and the rehearsal device is the same on each Python.
-PYTHONS := 3.11 3.12 3.13
+PYTHONS := $(shell sed -n 's/.*"Programming Language :: Python :: \(.*\)".*/\1/p' pyproject.toml)
 .PHONY: pythons $(addprefix unit-on-, $(PYTHONS))
 pythons: $(addprefix unit-on-, $(PYTHONS)) ## Run the unit tests on the other supported Pythons that are installed
 $(addprefix unit-on-, $(PYTHONS)): unit-on-%:
