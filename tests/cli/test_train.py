@@ -5,7 +5,7 @@ import pytest
 
 from glassformer.cli import main, train
 from glassformer.data.sources import SOURCES
-from glassformer.training.run import Recipe, small_model
+from glassformer.training.run import Recipe, small_config
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
 
@@ -80,7 +80,7 @@ def test_switches_can_be_switched_off(recipes):
         main(["train", "--folder", "x", *ON_CPU, "--architecture", "fixed_context", "--bidirectional"]) == 0
     )
     assert not recipes[0][0].settings.compile
-    assert recipes[1][0].model == small_model("fixed_context") | {"bidirectional": True}
+    assert recipes[1][0].model == small_config("fixed_context") | {"bidirectional": True}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_interruption_before_the_first_checkpoint_says_so(recipes, tmp_path, 
 
 
 def test_what_several_kinds_have_begins_alike_in_all_of_them():
-    transformer, *recurrent = map(small_model, ("transformer", "fixed_context", "additive_attention"))
+    transformer, *recurrent = map(small_config, ("transformer", "fixed_context", "additive_attention"))
     for other in recurrent:
         for name in transformer.keys() & other.keys():
             assert transformer[name] == other[name]

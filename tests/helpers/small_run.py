@@ -72,4 +72,6 @@ if __name__ == "__main__":
         trainer.folder.mkdir(exist_ok=True)
         if len(sys.argv) > 2:
             fall_once(trainer, int(sys.argv[2]))
-        trainer.run()
+        translator = trainer.run()
+        if workers.is_main:
+            translator.save(trainer.folder / "translator")

@@ -115,9 +115,9 @@ def test_what_json_cannot_hold_leaves_no_file(whole, tmp_path):
     ("spoil", "message"),
     [
         (lambda record: record.pop("hypotheses"), "but hypotheses is missing"),
-        (lambda record: record.update(seed="3"), "seed is not what it should be in a record: '3'"),
-        (lambda record: record.update(seed=True), "seed is not what it should be in a record: True"),
-        (lambda record: record.update(hypotheses={}), "hypotheses must hold at least one test, got none"),
+        (lambda record: record.update(seed="3"), "seed has the wrong type in a record: '3'"),
+        (lambda record: record.update(seed=True), "seed has the wrong type in a record: True"),
+        (lambda record: record.update(hypotheses={}), "hypotheses must hold at least one test set, got none"),
         (lambda record: record["scores"].pop("seen"), r"scores \(\['unseen'\]\) and hypotheses"),
         (lambda record: record["signatures"]["seen"].pop("bleu"), "of seen must each have a signature"),
         (

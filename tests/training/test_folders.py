@@ -7,7 +7,7 @@ from small_run import small_trainer
 from torch.testing import assert_close
 
 from glassformer.training.checkpoints import average_weights, list_checkpoints
-from glassformer.training.folders import average_checkpoints, find_translator, read_notes
+from glassformer.training.folders import average_checkpoints, find_translator, read_metadata
 from glassformer.training.run import Recipe, read_recipe
 from glassformer.translator import Translator
 
@@ -54,7 +54,7 @@ def test_an_average_says_what_it_learned_from(run):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"steps": (2, 5, 7)}, r"has checkpoints of the steps 1, 2, 3, got 5, 7"),
+        ({"steps": (2, 5, 7)}, r"has checkpoints of steps 1, 2, 3, got 5, 7"),
         ({"last": 5}, r"steps 1, 2, 3: last must be at most 3, got 5"),
         ({"last": 0}, "last must be a whole number of at least 1, got 0"),
     ],
@@ -76,7 +76,7 @@ def lose(place):
 def test_a_damaged_checkpoint_is_answered(run, tmp_path, harm):
     shutil.copytree(run, tmp_path / "run")
     harm(list_checkpoints(tmp_path / "run" / "checkpoints")[1])
-    with pytest.raises(ValueError, match="does not fit its recipe, or is damaged"):
+    with pytest.raises(ValueError, match=r"checkpoint .*step_00000002 is damaged"):
         average_checkpoints(tmp_path / "run")
 
 
@@ -84,7 +84,7 @@ def test_a_run_of_other_sizes_is_answered(run, tmp_path):
     shutil.copytree(run, tmp_path / "run")
     text = (run / "recipe.json").read_text(encoding="utf-8").replace('"d_ff": 20', '"d_ff": 23')
     (tmp_path / "run" / "recipe.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"(?s)does not fit its recipe.*torch\.Size\(\[20"):
+    with pytest.raises(ValueError, match=r"(?s)does not fit this model.*torch\.Size\(\[20"):
         average_checkpoints(tmp_path / "run")
 
 
@@ -102,13 +102,13 @@ def test_a_folder_that_is_no_run_is_named(tmp_path):
 
 def test_the_translator_of_a_run_is_found_once_it_is_there(run, tmp_path):
     shutil.copytree(run, tmp_path / "run")
-    with pytest.raises(FileNotFoundError, match=r"has not come to its end.* glassformer average"):
+    with pytest.raises(FileNotFoundError, match=r"is not finished.* glassformer average"):
         find_translator(tmp_path / "run")
     translator, notes = average_checkpoints(run)
     translator.save(tmp_path / "run" / "translator", **notes)
     place = find_translator(tmp_path / "run")
     assert find_translator(place) == place == tmp_path / "run" / "translator"
-    assert read_notes(place) == notes
+    assert read_metadata(place) == notes
     assert_close(Translator.load(place).model.state_dict(), translator.model.state_dict(), rtol=0, atol=0)
 
 

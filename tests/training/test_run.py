@@ -11,7 +11,7 @@ from glassformer.data.corpora import load_corpus
 from glassformer.training.checkpoints import list_checkpoints
 from glassformer.training.evaluation import require_record, rescore
 from glassformer.training.log import read_log
-from glassformer.training.run import Recipe, describe_origin, read_recipe, run_recipe, small_model
+from glassformer.training.run import Recipe, describe_origin, read_recipe, run_recipe, small_config
 from glassformer.training.trainer import Trainer
 from glassformer.translator import Translator
 
@@ -64,12 +64,12 @@ def test_it_tells_the_reader_what_it_does(whole_run):
     folder, translator, lines = whole_run
     told = "\n".join(lines)
     assert (
-        "corpus: multi30k-en-fr (ours), 53 sentences to learn from, 7 to validate; tests: test2016 (2), "
+        "corpus: multi30k-en-fr (ours), 53 training and 7 validation sentences; test sets: test2016 (2), "
         in told
     )
     size = sum(parameter.numel() for parameter in translator.model.parameters())
     assert f"transformer, {size:,} parameters, 300 tokens" in told
-    assert f"{folder} begins, 9 steps in all; log: {folder / 'log.jsonl'}" in told
+    assert f"{folder} starts, 9 steps in all; log: {folder / 'log.jsonl'}" in told
     assert "test2016: bleu" in told
 
 
@@ -78,7 +78,7 @@ def test_a_run_that_has_ended_is_not_trained_again(whole_run, recipe, monkeypatc
     monkeypatch.delattr(Trainer, "_step")
     lines = []
     again = run_recipe(recipe, folder, device=CPU, command="glassformer train it", report=lines.append)
-    assert "goes on after step_00000009" in "\n".join(lines)
+    assert "resumes after step_00000009" in "\n".join(lines)
     assert_close(again.model.state_dict(), translator.model.state_dict(), rtol=0, atol=0)
     assert [entry["step"] for entry in read_log(folder / "log.jsonl")][-1] == SETTINGS.steps
 
@@ -103,7 +103,7 @@ def test_a_run_that_was_interrupted_goes_on_to_the_same_translator(whole_run, re
 def test_the_folder_of_another_recipe_is_left_alone(whole_run, recipe):
     other = replace(recipe, model=SIZES | {"d_ff": 23}, settings=replace(SETTINGS, steps=11))
     before = stored_recipe(whole_run[0])
-    differences = r"model\.d_ff was 20 there, and is 23 now; settings\.steps was 9 there, and is 11 now"
+    differences = r"model\.d_ff was 20 and is now 23; settings\.steps was 9 and is now 11"
     with pytest.raises(ValueError, match=differences):
         run_recipe(other, whole_run[0], device=CPU)
     assert stored_recipe(whole_run[0]) == before
@@ -129,7 +129,7 @@ def test_a_recipe_with_older_names_of_settings_still_loads(whole_run, recipe, tm
 def test_a_damaged_recipe_is_named(whole_run, tmp_path, spoil):
     text = (whole_run[0] / "recipe.json").read_text(encoding="utf-8")
     (tmp_path / "recipe.json").write_text(spoil(text), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"recipe\.json is damaged, or was written by another version"):
+    with pytest.raises(ValueError, match=r"recipe\.json is damaged or was written by another version"):
         read_recipe(tmp_path)
 
 
@@ -141,8 +141,8 @@ def test_a_run_whose_corpus_is_out_of_reach_claims_no_folder(recipe, tmp_path):
 
 @pytest.mark.parametrize("architecture", ["transformer", "fixed_context", "additive_attention"])
 def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, architecture):
-    assert Recipe(corpus=corpus_name, architecture=architecture).model == small_model(architecture)
-    assert small_model(architecture)["d_model"] == 128
+    assert Recipe(corpus=corpus_name, architecture=architecture).model == small_config(architecture)
+    assert small_config(architecture)["d_model"] == 128
 
 
 @pytest.mark.usefixtures("as_a_user")

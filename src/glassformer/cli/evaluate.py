@@ -8,8 +8,8 @@ from glassformer.cli.options import add_data_option, add_machine_options, use_ma
 from glassformer.cli.searching import add_model_option, add_search_options, given_search
 from glassformer.data.corpora import Corpus, Sentences, load_corpus
 from glassformer.data.sources import SOURCES
-from glassformer.training.evaluation import evaluate, name_device, summarize, write_record
-from glassformer.training.folders import find_translator, read_notes
+from glassformer.training.evaluation import describe_device, evaluate, summarize, write_record
+from glassformer.training.folders import find_translator, read_metadata
 from glassformer.translator import Translator
 
 USAGE = "[--model MODEL]"
@@ -58,7 +58,7 @@ def run(chosen: argparse.Namespace) -> None:
     _refuse_contradictions(chosen)
     place = find_translator(chosen.model)
     translator = Translator.load(place, device=use_machine(chosen))
-    notes = read_notes(place)
+    notes = read_metadata(place)
     corpus = _read_own(chosen) if chosen.source else _load_corpus(chosen, notes)
     search = {"beam_size": 4, "length_penalty": "gnmt"} | given_search(chosen)
     record = evaluate(translator, corpus, tests=chosen.tests, **search)
@@ -68,7 +68,7 @@ def run(chosen: argparse.Namespace) -> None:
         itself = {
             "command": chosen.command_line,
             "seed": -1,
-            "device": name_device(translator),
+            "device": describe_device(translator),
             "seconds": sum(record["translating"]["seconds"].values()),
         }
         training = notes.get("training")

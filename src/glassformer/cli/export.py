@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from glassformer.modules.storage import MODEL_FILE, WEIGHTS_FILE
-from glassformer.training.folders import find_translator, read_notes
+from glassformer.training.folders import find_translator, read_metadata
 from glassformer.translator import TOKENIZER_FILE, Translator
 
 USAGE = "MODEL --output FOLDER"
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> None:
     """Export what was asked for, and say how large it is."""
     place = find_translator(chosen.model)
     translator = Translator.load(place)
-    translator.save(chosen.output, dtype=getattr(torch, chosen.dtype), **read_notes(place))
+    translator.save(chosen.output, dtype=getattr(torch, chosen.dtype), **read_metadata(place))
     sizes = {
         name: (chosen.output / name).stat().st_size for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
     }

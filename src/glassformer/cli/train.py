@@ -15,8 +15,8 @@ from glassformer.cli.options import (
 )
 from glassformer.data.sources import SOURCES
 from glassformer.modules.storage import ARCHITECTURES
-from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.run import CHECKPOINTS_FOLDER, Recipe, run_recipe, small_model
+from glassformer.training.checkpoints import CHECKPOINTS_FOLDER, list_checkpoints
+from glassformer.training.run import Recipe, run_recipe, small_config
 from glassformer.training.settings import TrainingSettings
 
 USAGE = "--folder FOLDER"
@@ -122,7 +122,7 @@ def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> 
         meaning = "; ".join(f"{', '.join(those)}: {text}" for text, those in meanings.items())
     fields = dataclasses.fields(ARCHITECTURES[architectures[0]].config)
     field = next(field for field in fields if field.name == name)
-    add_option(group, name, field.type, default=small_model(architectures[0])[name], meaning=meaning)
+    add_option(group, name, field.type, default=small_config(architectures[0])[name], meaning=meaning)
 
 
 def _model_names() -> dict[str, tuple[str, ...]]:
@@ -135,4 +135,4 @@ def _model_names() -> dict[str, tuple[str, ...]]:
 
 
 def _own_names(architecture: str) -> tuple[str, ...]:
-    return tuple(small_model(architecture))
+    return tuple(small_config(architecture))

@@ -1,9 +1,11 @@
 """Losses, schedules, checkpoints and the trainer."""
 
 from glassformer.training.checkpoints import (
+    CHECKPOINTS_FOLDER,
     Progress,
     average_weights,
     list_checkpoints,
+    load_average,
     load_checkpoint,
     save_checkpoint,
 )
@@ -24,11 +26,10 @@ from glassformer.training.loss import (
 )
 from glassformer.training.parallel import Workers, join_workers
 from glassformer.training.run import (
-    CHECKPOINTS_FOLDER,
     Recipe,
     read_recipe,
     run_recipe,
-    small_model,
+    small_config,
 )
 from glassformer.training.schedule import learning_rate_at, paper_learning_rate
 from glassformer.training.settings import TrainingSettings
@@ -53,6 +54,7 @@ __all__ = [
     "join_workers",
     "learning_rate_at",
     "list_checkpoints",
+    "load_average",
     "load_checkpoint",
     "paper_learning_rate",
     "read_log",
@@ -62,7 +64,7 @@ __all__ = [
     "save_checkpoint",
     "score_translations",
     "shift_targets",
-    "small_model",
+    "small_config",
     "summarize",
     "teacher_forced_loss",
     "train",

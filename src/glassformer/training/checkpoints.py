@@ -1,7 +1,7 @@
-"""Where a run stands, on disk: it can be killed at any moment and goes on from the last checkpoint.
+"""Checkpoints: save, load and average them, so that a run can be killed at any moment and resumed.
 
-A checkpoint is a folder ``step_00000500`` that holds the weights and the optimizer's memory (safetensors)
-and how far the run has come (JSON). It is written atomically, so there is never half a checkpoint.
+A checkpoint is a folder ``step_00000500`` that holds the weights and the optimizer state (safetensors) and
+the progress of the run (JSON). It is written atomically, so there is never half a checkpoint.
 """
 
 import dataclasses
@@ -17,19 +17,20 @@ from torch import Tensor, nn
 
 from glassformer.files import atomic_write
 
+CHECKPOINTS_FOLDER = "checkpoints"
 _WEIGHTS, _OPTIMIZER, _PROGRESS = "model.safetensors", "optimizer.safetensors", "progress.json"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come.
+    """Progress of a run.
 
     Attributes:
-        step: how often the weights were corrected.
-        epoch: how often all sentences were seen.
-        batch: how many batches of this epoch were seen.
-        tokens: how many target tokens were asked for in all.
-        seconds: how long it trained, by the clock on the wall, interruptions not counted.
+        step: number of optimizer updates.
+        epoch: number of completed passes over the training sentences.
+        batch: number of batches of the current epoch that have been used.
+        tokens: number of target tokens trained on.
+        seconds: training time in seconds, without interruptions.
     """
 
     step: int = 0
@@ -42,41 +43,41 @@ class Progress:
 def save_checkpoint(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, *, keep: int
 ) -> Path:
-    """Write a checkpoint whole or not at all, then drop the oldest beyond ``keep``.
+    """Write a checkpoint atomically, then delete all but the ``keep`` newest, and return its folder.
 
     Raises:
-        OSError: the disk is full or may not be written; the checkpoints before are untouched.
+        OSError: the checkpoint cannot be written; earlier checkpoints are untouched.
     """
-    place = folder / f"step_{progress.step:08d}"
+    checkpoint = folder / f"step_{progress.step:08d}"
     folder.mkdir(parents=True, exist_ok=True)
-    with atomic_write(place) as part:
+    with atomic_write(checkpoint) as part:
         part.mkdir()
         safetensors.torch.save_model(model, str(part / _WEIGHTS))
-        safetensors.torch.save_file(_memory(optimizer), part / _OPTIMIZER)
+        safetensors.torch.save_file(_flat_state(optimizer), part / _OPTIMIZER)
         (part / _PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)) + "\n", encoding="utf-8")
-    abandoned = folder.glob(".part-*")  # by a process that was killed while it wrote
+    abandoned = folder.glob(".part-*")  # by a process that was killed while writing
     for old in (*list_checkpoints(folder)[:-keep], *abandoned):
         shutil.rmtree(old)
-    return place
+    return checkpoint
 
 
-def load_checkpoint(place: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-    """Put a model and its optimizer back to where they were.
+def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
+    """Restore a model and its optimizer, and return the progress of the run.
 
     Raises:
-        ValueError: the checkpoint is of another model, or damaged.
+        ValueError: the checkpoint belongs to another model or is damaged.
     """
     try:
-        safetensors.torch.load_model(model, str(place / _WEIGHTS))
-        memory = safetensors.torch.load_file(place / _OPTIMIZER)
-        progress = Progress(**json.loads((place / _PROGRESS).read_text(encoding="utf-8")))
+        safetensors.torch.load_model(model, str(checkpoint / _WEIGHTS))
+        flat = safetensors.torch.load_file(checkpoint / _OPTIMIZER)
+        progress = Progress(**json.loads((checkpoint / _PROGRESS).read_text(encoding="utf-8")))
     except (RuntimeError, safetensors.SafetensorError, json.JSONDecodeError, OSError) as error:
         raise ValueError(
-            f"checkpoint {place} does not fit this model, or is damaged: {error}. "
-            f"Delete this folder to go on from the checkpoint before it."
+            f"checkpoint {checkpoint} does not fit this model or is damaged: {error}. "
+            f"Delete this folder to resume from the previous checkpoint."
         ) from error
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in memory.items():
+    for name, value in flat.items():
         parameter, kind = name.split(".")
         state.setdefault(int(parameter), {})[kind] = value
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
@@ -84,30 +85,56 @@ def load_checkpoint(place: Path, model: nn.Module, optimizer: torch.optim.Optimi
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
-    """List the whole checkpoints of a run, the oldest first."""
-    return sorted(folder.glob("step_" + "[0-9]" * 8))
+    """List the checkpoints of a run, oldest first."""
+    return sorted(path for path in folder.glob("step_*") if path.suffix != ".part")
 
 
 def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
-    """Give the mean of the weights of some checkpoints (section 6.1).
+    """Return the mean of the weights of several checkpoints (section 6.1).
 
     Raises:
-        ValueError: there is no checkpoint, or they hold weights of different models.
+        ValueError: there is no checkpoint, one is damaged, or they belong to different models.
     """
     if not checkpoints:
         raise ValueError("checkpoints must hold at least 1 checkpoint, got none")
     total: dict[str, Tensor] = {}
-    for place in checkpoints:
-        weights = safetensors.torch.load_file(place / _WEIGHTS)
+    for checkpoint in checkpoints:
+        try:
+            weights = safetensors.torch.load_file(checkpoint / _WEIGHTS)
+        except (safetensors.SafetensorError, OSError) as error:
+            raise ValueError(f"checkpoint {checkpoint} is damaged: {error}") from error
         if total and {n: w.shape for n, w in weights.items()} != {n: w.shape for n, w in total.items()}:
-            raise ValueError(f"{place} holds the weights of another model than {checkpoints[0]}")
+            raise ValueError(f"{checkpoint} and {checkpoints[0]} must hold weights of one model")
         for name, weight in weights.items():
-            # Sums of many float32 numbers are taken in float64, so that their order does not matter.
+            # float64, so that the order of the sum does not matter
             total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + weight.double()
     return {name: (weight / len(checkpoints)).float() for name, weight in total.items()}
 
 
-def _memory(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What the optimizer remembers of each parameter, under flat names."""
+def load_average(model: nn.Module, checkpoints: Sequence[Path]) -> None:
+    """Load the mean of the weights of several checkpoints into a model.
+
+    Raises:
+        ValueError: a checkpoint is damaged or belongs to another model.
+    """
+    weights = average_weights(checkpoints)
+    try:
+        _, unknown = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise ValueError(f"checkpoint {checkpoints[0]} does not fit this model: {error}") from error
+    state = model.state_dict()
+    loaded = {
+        state[name].data_ptr() for name in weights.keys() & state.keys()
+    }  # tied weights are stored once
+    missing = [name for name, weight in state.items() if weight.data_ptr() not in loaded]
+    if missing or unknown:
+        raise ValueError(
+            f"checkpoint {checkpoints[0]} does not fit this model: missing weights {missing[:5]}, "
+            f"unknown weights {unknown[:5]}"
+        )
+
+
+def _flat_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the optimizer state of each parameter, under flat names."""
     state = optimizer.state_dict()["state"]
     return {f"{index}.{kind}": value for index, kinds in state.items() for kind, value in kinds.items()}

@@ -1,4 +1,4 @@
-"""How well a translator translates, written down so that anyone who has the references can count again."""
+"""Evaluate translators, and record results whose scores anyone with the references can recompute."""
 
 import json
 import platform
@@ -35,47 +35,47 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
 def score_translations(
     translations: Sequence[str], references: Sequence[Sequence[str]], *, language: str
 ) -> dict[str, Score]:
-    """Score the same translations in each way there is, by the name of its function in `metrics`.
+    """Score translations with every metric, keyed by the name of its function in `metrics`.
 
-    Where some have several references, "bleu_first_reference" is the `bleu` with only the first of each.
+    If some translations have several references, "bleu_first_reference" is `bleu` with the first of each.
 
     Args:
-        translations: what is scored, as a reader would see it.
-        references: for each translation, one right one or more.
-        language: the language of both, in two letters.
+        translations: detokenised translations.
+        references: one or more human references per translation.
+        language: two-letter code of their language.
 
     Raises:
-        ValueError: an argument does not fit; the message names it.
+        ValueError: an argument is invalid; the message names it.
     """
     scores = {
         "bleu": bleu(translations, references),
         "moses_bleu": moses_bleu(translations, references, language=language),
         "chrf": chrf(translations, references),
     }
-    if any(len(right) > 1 for right in references):
-        scores["bleu_first_reference"] = bleu(translations, [right[:1] for right in references])
+    if any(len(several) > 1 for several in references):
+        scores["bleu_first_reference"] = bleu(translations, [several[:1] for several in references])
     return scores
 
 
 def evaluate(
     translator: Translator, corpus: Corpus, *, tests: Sequence[str] | None = None, **decoding: Any
 ) -> dict[str, Any]:
-    """Translate the tests of a corpus, and score what comes out.
+    """Translate the test sets of a corpus and score the translations.
 
     Args:
-        translator: what translates.
-        corpus: where the sentences and their references come from.
-        tests: the names of the tests; without them, all that the corpus has.
-        **decoding: how to search, as in `Translator.translate`.
+        translator: translator to evaluate.
+        corpus: corpus with the source sentences and their references.
+        tests: names of the test sets; by default all of the corpus.
+        **decoding: decoding options, as in `Translator.translate`.
 
     Returns:
-        What a result file holds, all of it fit for JSON: ``scores`` and ``signatures`` by test and metric,
-        ``hypotheses``, the translations by test, ``decoding``, ``corpus``, ``parameters`` (how many),
-        ``versions``, and under ``translating`` the device and the seconds it took for each test. How the
-        translator was trained is the caller's to add: see `write_record`.
+        A record that JSON can hold: ``scores`` and ``signatures`` by test set and metric, the translations as
+        ``hypotheses``, ``decoding``, ``corpus``, ``parameters`` (their number), ``versions``, and under
+        ``translating`` the device and the seconds for each test set. The caller adds how the translator was
+        trained: see `write_record`.
 
     Raises:
-        ValueError: the corpus has no such test, or an option does not fit.
+        ValueError: the corpus has no such test set, or an option is invalid.
     """
     names = tuple(corpus.tests) if tests is None else tuple(tests)
     for name in names:
@@ -96,14 +96,14 @@ def evaluate(
         "corpus": corpus.name,
         "parameters": sum(parameter.numel() for parameter in translator.model.parameters()),
         "decoding": decoding,
-        "translating": {"device": name_device(translator), "seconds": seconds},
+        "translating": {"device": describe_device(translator), "seconds": seconds},
         "versions": _versions(),
         **record,
     }
 
 
-def name_device(translator: Translator) -> str:
-    """Say where a translator runs: the name of the GPU, or "cpu" with its number of threads."""
+def describe_device(translator: Translator) -> str:
+    """Return the name of the GPU that a translator runs on, or "cpu" with the number of threads."""
     device = next(translator.model.parameters()).device
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
@@ -111,14 +111,14 @@ def name_device(translator: Translator) -> str:
 
 
 def rescore(record: dict[str, Any], corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Count the scores of a record again, from its hypotheses and the references of its corpus.
+    """Recompute the scores of a record from its hypotheses and the references of its corpus.
 
     Args:
-        record: what `evaluate` returned, or what was read from a result file.
-        corpus: the one it names.
+        record: record from `evaluate` or from a result file.
+        corpus: corpus of the record.
 
     Raises:
-        ValueError: the record is of another corpus, or its hypotheses do not fit the tests.
+        ValueError: the record is of another corpus, or its hypotheses do not fit the test sets.
     """
     if record["corpus"] != corpus.name:
         raise ValueError(f"record is of the corpus {record['corpus']!r}, got {corpus.name!r}")
@@ -133,16 +133,16 @@ def rescore(record: dict[str, Any], corpus: Corpus) -> dict[str, dict[str, float
 
 
 def write_record(path: Path | str, record: dict[str, Any]) -> None:
-    """Write a result file, whole or not at all.
+    """Write a result file atomically.
 
     Args:
-        path: where to; what stands there is replaced.
-        record: what `evaluate` returned, and how the translator was trained: ``command``, ``seed``,
-            ``device`` and ``seconds``, and whatever else is worth knowing.
+        path: path of the file, which is replaced if it exists.
+        record: record from `evaluate`, with the training's ``command``, ``seed``, ``device`` and ``seconds``
+            and any further entries.
 
     Raises:
-        ValueError: something is missing in the record.
-        OSError: it cannot be written.
+        ValueError: the record is incomplete.
+        OSError: the file cannot be written.
     """
     require_record(record)
     path = Path(path)
@@ -153,7 +153,7 @@ def write_record(path: Path | str, record: dict[str, Any]) -> None:
 
 
 def summarize(record: dict[str, Any]) -> list[str]:
-    """Say in a line for each score of a record what it is, and how it was counted."""
+    """Return a line for each score of a record, with its signature."""
     return [
         f"{test}: {metric} {value:.2f}  ({record['signatures'][test][metric]})"
         for test, scores in record["scores"].items()
@@ -162,29 +162,29 @@ def summarize(record: dict[str, Any]) -> list[str]:
 
 
 def require_record(record: dict[str, Any]) -> None:
-    """The record holds all that a result file must, each of its kind, and every test has all three parts.
+    """Require every field of a result file, of the right type, with signed scores for every test set.
 
     Raises:
-        ValueError: it does not; the message names what is wrong.
+        ValueError: the record is incomplete or inconsistent; the message names the field.
     """
     for field, kind in _FIELDS.items():
         if field not in record:
             raise ValueError(f"record must hold {', '.join(_FIELDS)}, but {field} is missing")
         if not isinstance(record[field], kind) or isinstance(record[field], bool):
-            raise ValueError(f"{field} is not what it should be in a record: {record[field]!r:.60}")
+            raise ValueError(f"{field} has the wrong type in a record: {record[field]!r:.60}")
     tests = record["hypotheses"].keys()
     if not tests:
-        raise ValueError("hypotheses must hold at least one test, got none")
+        raise ValueError("hypotheses must hold at least one test set, got none")
     for field in ("scores", "signatures"):
         if record[field].keys() != tests:
             raise ValueError(
-                f"{field} ({list(record[field])}) and hypotheses ({list(tests)}) must share tests"
+                f"{field} ({list(record[field])}) and hypotheses ({list(tests)}) must have the same test sets"
             )
     for name in tests:
         scores, signatures = record["scores"][name], record["signatures"][name]
         if scores.keys() != signatures.keys() or not scores:
             raise ValueError(
-                f"scores {list(scores)} of {name} must each have a signature: {list(signatures)}"
+                f"scores {list(scores)} of {name} must each have a signature, got {list(signatures)}"
             )
         for metric, value in scores.items():
             if not isinstance(value, int | float) or not 0 <= value <= 100 + 1e-6:

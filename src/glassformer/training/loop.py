@@ -1,4 +1,4 @@
-"""The shortest loop that trains: draw a batch, ask, correct."""
+"""The shortest training loop: draw a batch, compute the loss, update the weights."""
 
 from collections.abc import Callable, Iterator
 
@@ -21,22 +21,22 @@ def draw_batches(
     batch_size: int,
     generator: torch.Generator,
 ) -> Iterator[Batch]:
-    """Draw batches of sentence pairs for ever: each pair once in random order, then again in another.
+    """Yield shuffled batches of sentence pairs without end, epoch after epoch.
 
     Args:
-        source_ids: all sentences, on any device.
+        source_ids: all source sentences, on any device.
         target_ids: their translations.
-        batch_size: how many pairs a batch holds; what does not fill one more is left out of that round.
-        generator: where chance comes from, on the CPU, so that every device sees the same batches.
+        batch_size: number of pairs in a batch; the incomplete last batch of an epoch is dropped.
+        generator: CPU generator of the order, so that every device sees the same batches.
 
     Raises:
-        ValueError: there are not equally many sentences and translations, or fewer than ``batch_size``.
+        ValueError: the numbers of sentences and translations differ, or are below ``batch_size``.
     """
     require_same_batch(source_ids=source_ids, target_ids=target_ids)
     require_whole(batch_size=batch_size)
     if batch_size > len(source_ids):
         raise ValueError(f"batch_size ({batch_size}) must be at most the number of pairs ({len(source_ids)})")
-    return _rounds(source_ids, target_ids, batch_size, generator)
+    return _epochs(source_ids, target_ids, batch_size, generator)
 
 
 def train(
@@ -47,20 +47,20 @@ def train(
     learning_rate: float,
     loss: Loss = teacher_forced_loss,
 ) -> list[float]:
-    """Take so many steps of Adam, its learning rate rising to the given one and falling to nothing.
+    """Train with Adam under a one-cycle learning rate, which warms up to its peak and decays to zero.
 
     Args:
-        model: what is to learn. It is left in evaluation mode.
-        batches: what it learns from, on its device.
-        steps: how many batches it sees.
-        learning_rate: the highest learning rate.
-        loss: what is to become small: a function of model, source ids and target ids.
+        model: model to train; it is left in evaluation mode.
+        batches: batches on the model's device.
+        steps: number of optimizer updates, one for each batch.
+        learning_rate: peak learning rate.
+        loss: loss function of model, source ids and target ids.
 
     Returns:
-        The loss at each step.
+        The loss of each step.
 
     Raises:
-        ValueError: ``steps`` or ``learning_rate`` is not above zero.
+        ValueError: ``steps`` or ``learning_rate`` is not positive.
     """
     require_whole(steps=steps)
     require_positive(learning_rate=learning_rate)
@@ -81,11 +81,11 @@ def train(
     return torch.stack(losses).tolist()
 
 
-def _rounds(
+def _epochs(
     source_ids: Tensor, target_ids: Tensor, batch_size: int, generator: torch.Generator
 ) -> Iterator[Batch]:
     while True:
         order = torch.randperm(len(source_ids), generator=generator).to(source_ids.device)
         for first in range(0, len(order) - batch_size + 1, batch_size):
-            chosen = order[first : first + batch_size]
-            yield source_ids[chosen], target_ids[chosen]
+            rows = order[first : first + batch_size]
+            yield source_ids[rows], target_ids[rows]

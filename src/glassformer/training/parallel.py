@@ -1,4 +1,4 @@
-"""Several processes, on one machine or many, that train one model: each reads its share of every batch."""
+"""Data-parallel training: several processes train one model, each on its share of every batch."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,53 +12,53 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Workers:
-    """All processes of a run, seen from one of them.
+    """The processes of a run, as seen from one of them.
 
     Attributes:
-        rank: which one this is, counted from 0.
-        size: how many there are.
+        rank: number of this process, counted from 0.
+        size: number of processes.
     """
 
     rank: int = 0
     size: int = 1
 
     @property
-    def leads(self) -> bool:
-        """Whether this one writes the files."""
+    def is_main(self) -> bool:
+        """True for the process that writes the files."""
         return self.rank == 0
 
-    def sum(self, number: Tensor) -> Tensor:
-        """Add up what all of them hold."""
+    def all_reduce(self, tensor: Tensor) -> Tensor:
+        """Sum a tensor over all processes, in place."""
         if self.size > 1:
-            dist.all_reduce(number)
-        return number
+            dist.all_reduce(tensor)
+        return tensor
 
-    def sum_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Add up the gradients of all of them, in one message."""
+    def all_reduce_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Sum the gradients over all processes, in a single message."""
         if self.size == 1:
             return
         held = list(parameters)
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in held]
-        message = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
+        message = self.all_reduce(torch.cat([gradient.flatten() for gradient in gradients]))
         parts = torch.split(message, [gradient.numel() for gradient in gradients])
         for parameter, part in zip(held, parts, strict=True):
             parameter.grad = part.view_as(parameter)
 
-    def wait(self) -> None:
-        """Go on only when all have come this far."""
+    def barrier(self) -> None:
+        """Wait until every process has reached this point."""
         if self.size > 1:
             dist.barrier()
 
 
 @contextmanager
 def join_workers(device: torch.device) -> Iterator[tuple[Workers, torch.device]]:
-    """Meet the other processes that torchrun started, if any; give who we are, and our own device.
+    """Join the processes that torchrun started, if any, and yield the workers and this process's device.
 
     Args:
-        device: what to run on; "cuda" without a number becomes the one of this process.
+        device: device to run on; "cuda" without a number becomes the GPU of this process.
 
     Raises:
-        RuntimeError: torchrun would start workers again, but in a way in which they cannot meet.
+        RuntimeError: torchrun would restart workers in a way that keeps them from connecting.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Workers(), device
@@ -75,11 +75,11 @@ def join_workers(device: torch.device) -> Iterator[tuple[Workers, torch.device]]
 
 
 def _require_fresh_addresses() -> None:
-    """Torchrun keeps the addresses that workers leave for each other, those of dead ones too, unless told."""
+    """Unless told otherwise, torchrun keeps the workers' addresses, including those of dead workers."""
     restarts = os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0") != "0"
     if restarts and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         raise RuntimeError(
-            "torchrun was asked to start killed workers again (--max-restarts), but those would look for "
-            "each other at the addresses of the dead: set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the "
-            "environment of torchrun, on every machine"
+            "torchrun would restart killed workers (--max-restarts), but restarted workers would look for "
+            "each other at the addresses of dead ones: set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the "
+            "environment of torchrun on every machine"
         )

@@ -1,4 +1,4 @@
-"""A run from its recipe: which corpus, which model, how to train. One recipe, one translator."""
+"""Runs from recipes: corpus, model and training settings in, trained and evaluated translator out."""
 
 import dataclasses
 import json
@@ -17,28 +17,27 @@ from glassformer.files import atomic_write
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.storage import ARCHITECTURES, AnyTranslator, build_model, make_config
 from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.evaluation import evaluate, name_device, summarize, write_record
+from glassformer.training.evaluation import describe_device, evaluate, summarize, write_record
 from glassformer.training.parallel import join_workers
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
 from glassformer.translator import TOKENIZER_FILE, Translator
 from glassformer.validation import require_choice, require_whole
 
-RECIPE_FILE, RESULT_FILE = "recipe.json", "results.json"
-CHECKPOINTS_FOLDER, TRANSLATOR_FOLDER = "checkpoints", "translator"
-_SEARCH: dict[str, Any] = {"beam_size": 4, "length_penalty": "gnmt", "alpha": 0.6}
-_RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # names in older recipes
-_FROM_THE_VOCABULARY = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
+RECIPE_FILE, RESULT_FILE, TRANSLATOR_FOLDER = "recipe.json", "results.json", "translator"
+DECODING: dict[str, Any] = {"beam_size": 4, "length_penalty": "gnmt", "alpha": 0.6}
+_VOCABULARY_SETTINGS = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
+_RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # keys of older recipes
 
 
-def small_model(architecture: str) -> dict[str, Any]:
-    """Give the settings of a small model, but for those that its vocabulary decides.
+def small_config(architecture: str) -> dict[str, Any]:
+    """Return the settings of a small model, without those that depend on the vocabulary.
 
-    A transformer is `TransformerConfig.tiny` with its norms before each sublayer, which trains without care.
-    The others have one LSTM of the same width on either side.
+    A transformer is `TransformerConfig.tiny` with pre-norm, which needs less tuning. The recurrent
+    architectures have one LSTM layer of the same width in the encoder and in the decoder.
 
     Args:
-        architecture: as in `Recipe`.
+        architecture: name as in `Recipe`.
     """
     require_choice(tuple(ARCHITECTURES), architecture=architecture)
     config = (
@@ -49,24 +48,24 @@ def small_model(architecture: str) -> dict[str, Any]:
         )
     )
     settings = dataclasses.asdict(config)
-    return {name: value for name, value in settings.items() if name not in _FROM_THE_VOCABULARY}
+    return {name: value for name, value in settings.items() if name not in _VOCABULARY_SETTINGS}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """All that decides what a run comes to.
+    """Corpus, model and training settings of a run.
 
     Attributes:
-        corpus: what to learn from, by its name in `data.corpora.load_corpus`.
-        architecture: "transformer", or for comparison one of the LSTMs before it: "fixed_context" without
-            attention, "additive_attention" with it.
-        vocabulary_size: how many tokens there are at most, which both languages share.
-        model: the sizes and choices of the model by their names in its configuration, without the
-            vocabulary; those that are not named are `small_model`'s.
-        settings: how to train.
+        corpus: name of the corpus, as in `data.corpora.load_corpus`.
+        architecture: "transformer", or for comparison an LSTM encoder-decoder with attention
+            ("additive_attention") or without ("fixed_context").
+        vocabulary_size: maximum number of tokens in the vocabulary, which both languages share.
+        model: settings of the model's configuration, without the vocabulary; those left out are those of
+            `small_config`.
+        settings: training settings.
 
     Raises:
-        ValueError: the corpus or the architecture is not known, or a setting of the model does not fit.
+        ValueError: the corpus or the architecture is unknown, or a setting of the model is invalid.
     """
 
     corpus: str
@@ -79,16 +78,16 @@ class Recipe:
         require_choice(tuple(SOURCES), corpus=self.corpus)
         require_choice(tuple(ARCHITECTURES), architecture=self.architecture)
         require_whole(vocabulary_size=self.vocabulary_size)
-        object.__setattr__(self, "model", small_model(self.architecture) | self.model)
+        object.__setattr__(self, "model", small_config(self.architecture) | self.model)
         make_config(self.architecture, self._model_settings(self.vocabulary_size))
 
     def make_model(self, tokenizer: Tokenizer) -> AnyTranslator:
-        """Make the model for a tokenizer, which may have found less tokens than asked for.
+        """Build the model for a tokenizer, whose vocabulary may be smaller than requested.
 
-        Its weights are fresh, drawn from torch's generator.
+        PyTorch's global generator initialises the weights.
         """
-        config = self._model_settings(tokenizer.vocabulary_size)
-        return build_model({"architecture": self.architecture, "config": config})
+        settings = self._model_settings(tokenizer.vocabulary_size)
+        return build_model({"architecture": self.architecture, "config": settings})
 
     def _model_settings(self, size: int) -> dict[str, Any]:
         return self.model | {"source_vocabulary_size": size, "target_vocabulary_size": size}
@@ -104,78 +103,78 @@ def run_recipe(
     command: str = "",
     report: Callable[[str], None] = lambda line: None,
 ) -> Translator:
-    """Train what a recipe says in a folder, or go on where it was interrupted, and score what comes of it.
+    """Train a recipe in a folder, or resume an interrupted run, then evaluate the translator.
 
-    The folder holds the recipe, the tokenizer, ``log.jsonl``, ``checkpoints``, and in the end the
-    ``translator`` and ``results.json``, its translations of the corpus' tests with their scores.
+    The folder holds the recipe, the tokenizer, ``log.jsonl`` and ``checkpoints``, and at the end the
+    ``translator`` and ``results.json``, its translations of the corpus's test sets with their scores.
 
     Args:
-        recipe: what to train.
-        folder: where the run is kept; made if it is not there.
-        device: what to train on.
-        data_folder: as ``folder`` in `data.corpora.load_corpus`.
+        recipe: recipe to train.
+        folder: folder of the run; created if missing.
+        device: device to train on.
+        data_folder: local folder with the corpus, as in `data.corpora.load_corpus`.
         progress_bar: as in `Trainer`.
-        command: what was typed to start the run, for its notes and results.
-        report: called with each line that a reader may want to see, in one of several processes only.
+        command: command line that started the run, stored with the translator and the results.
+        report: function that receives each line of progress, in the main process only.
 
     Returns:
         The trained translator, with the mean of the last checkpoints as its weights.
 
     Raises:
-        ValueError: the folder belongs to another recipe; the message says where they differ.
-        DataFileError: the corpus is out of reach, or damaged.
-        DivergenceError: the loss is no number any more.
+        ValueError: the folder holds a run of another recipe; the message lists the differences.
+        DataFileError: the corpus is unavailable or damaged.
+        DivergenceError: the loss is NaN or infinite.
     """
     _require_same(recipe, folder)
     with join_workers(device) as (workers, own_device):
         corpus = load_corpus(recipe.corpus, folder=data_folder)
-        if workers.leads:
-            _claim_folder(recipe, folder)
+        if workers.is_main:
+            _write_recipe(recipe, folder)
             if not (folder / TOKENIZER_FILE).exists():
                 _train_tokenizer(corpus, recipe.vocabulary_size).save(folder / TOKENIZER_FILE)
-        workers.wait()
+        workers.barrier()
         tokenizer = Tokenizer.load(folder / TOKENIZER_FILE)
         torch.manual_seed(recipe.settings.seed)
         translator = Translator(recipe.make_model(tokenizer).to(own_device), tokenizer)
         trainer = Trainer(
             translator, corpus, recipe.settings, folder, workers=workers, progress_bar=progress_bar
         )
-        if workers.leads:
+        if workers.is_main:
             for line in _describe_run(recipe, corpus, trainer):
                 report(line)
         trainer.run()
-    if workers.leads:
-        _keep_results(recipe, corpus, trainer, command=command, report=report)
+    if workers.is_main:
+        _save_results(recipe, corpus, trainer, command=command, report=report)
     return translator
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """Read the recipe of the run in a folder.
+    """Read the recipe of a run.
 
-    Settings that the file does not name, since they came later, are as they are in a recipe without them.
+    Settings that the file lacks, because they are newer than it, have their default values.
 
     Raises:
         FileNotFoundError: there is no recipe.
-        ValueError: it is damaged, or of another version.
+        ValueError: the recipe is damaged or from another version.
     """
     path = folder / RECIPE_FILE
     if not path.is_file():
         raise FileNotFoundError(f"{folder} contains no {RECIPE_FILE}: it is not the folder of a run")
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))["recipe"]
-        recipe, settings = (
-            {_RENAMED.get(name, name): value for name, value in names.items()}
-            for names in (stored, stored["settings"])
-        )
-        return Recipe(**(recipe | {"settings": TrainingSettings(**settings)}))
+        stored = _rename(json.loads(path.read_text(encoding="utf-8"))["recipe"])
+        return Recipe(**(stored | {"settings": TrainingSettings(**_rename(stored["settings"]))}))
     except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{path} is damaged, or was written by another version: {error}") from error
+        raise ValueError(f"{path} is damaged or was written by another version: {error}") from error
 
 
 def describe_origin(recipe: Recipe) -> dict[str, Any]:
-    """Say where the sentences come from that a run learned from, as the notes of its translator do."""
+    """Return corpus, licence and attribution, to be stored with the translator."""
     source = SOURCES[recipe.corpus]
     return {"corpus": recipe.corpus, "licence": source.licence, "attribution": source.attribution}
+
+
+def _rename(stored: dict[str, Any]) -> dict[str, Any]:
+    return {_RENAMED.get(name, name): value for name, value in stored.items()}
 
 
 def _train_tokenizer(corpus: Corpus, vocabulary_size: int) -> Tokenizer:
@@ -185,16 +184,15 @@ def _train_tokenizer(corpus: Corpus, vocabulary_size: int) -> Tokenizer:
 
 def _require_same(recipe: Recipe, folder: Path) -> None:
     if (folder / RECIPE_FILE).exists():
-        there, wanted = (dataclasses.asdict(one) for one in (read_recipe(folder), recipe))
-        if different := list(_differences(there, wanted)):
+        stored, requested = (dataclasses.asdict(one) for one in (read_recipe(folder), recipe))
+        if different := list(_differences(stored, requested)):
             raise ValueError(
                 f"folder {folder} holds a run of another recipe: {'; '.join(different)}. Name another folder "
-                f"to begin a new run, or the same settings to go on with this one"
+                f"to start a new run, or use the same settings to resume this one"
             )
 
 
-def _claim_folder(recipe: Recipe, folder: Path) -> None:
-    """Write the recipe into a folder that has none."""
+def _write_recipe(recipe: Recipe, folder: Path) -> None:
     path = folder / RECIPE_FILE
     if path.exists():
         return
@@ -205,44 +203,44 @@ def _claim_folder(recipe: Recipe, folder: Path) -> None:
         part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _differences(there: dict[str, Any], wanted: dict[str, Any], under: str = "") -> Iterator[str]:
-    for name in sorted(there.keys() | wanted.keys()):
-        old, new = there.get(name), wanted.get(name)
+def _differences(stored: dict[str, Any], requested: dict[str, Any], under: str = "") -> Iterator[str]:
+    for name in sorted(stored.keys() | requested.keys()):
+        old, new = stored.get(name), requested.get(name)
         if isinstance(old, dict) and isinstance(new, dict):
             yield from _differences(old, new, f"{under}{name}.")
         elif old != new:
-            yield f"{under}{name} was {old!r} there, and is {new!r} now"
+            yield f"{under}{name} was {old!r} and is now {new!r}"
 
 
 def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[str]:
     tests = ", ".join(f"{name} ({len(sentences.sources):,})" for name, sentences in corpus.tests.items())
     yield (
-        f"corpus: {corpus.name} ({corpus.licence}), {len(corpus.train.sources):,} sentences to learn from, "
-        f"{len(corpus.validation.sources):,} to validate; tests: {tests}"
+        f"corpus: {corpus.name} ({corpus.licence}), {len(corpus.train.sources):,} training and "
+        f"{len(corpus.validation.sources):,} validation sentences; test sets: {tests}"
     )
     size = sum(parameter.numel() for parameter in trainer.model.parameters())
     tokens = trainer.translator.tokenizer.vocabulary_size
     yield f"model: {recipe.architecture}, {size:,} parameters, {tokens:,} tokens"
-    yield f"device: {name_device(trainer.translator)}"
-    there = list_checkpoints(trainer.checkpoints)
-    begins = f"goes on after {there[-1].name}" if there else "begins"
-    yield f"run: {trainer.folder} {begins}, {recipe.settings.steps:,} steps in all; log: {trainer.log.path}"
+    yield f"device: {describe_device(trainer.translator)}"
+    saved = list_checkpoints(trainer.checkpoints)
+    start = f"resumes after {saved[-1].name}" if saved else "starts"
+    yield f"run: {trainer.folder} {start}, {recipe.settings.steps:,} steps in all; log: {trainer.log.path}"
 
 
-def _keep_results(
+def _save_results(
     recipe: Recipe, corpus: Corpus, trainer: Trainer, *, command: str, report: Callable[[str], None]
 ) -> None:
-    """Note with the translator how it was trained, and score it on the tests of its corpus."""
+    """Save the translator with a record of its training, and evaluate it on the corpus's test sets."""
     training = {
         "command": command,
         "seed": recipe.settings.seed,
-        "device": name_device(trainer.translator),
+        "device": describe_device(trainer.translator),
         "seconds": round(trainer.progress.seconds, 1),
     }
-    place = trainer.folder / TRANSLATOR_FOLDER
-    trainer.translator.save(place, **describe_origin(recipe), training=training)
-    report(f"translator: {place}; now it translates the tests")
-    record = evaluate(trainer.translator, corpus, **_SEARCH) | training
+    translator = trainer.folder / TRANSLATOR_FOLDER
+    trainer.translator.save(translator, **describe_origin(recipe), training=training)
+    report(f"translator: {translator}; translating the test sets")
+    record = evaluate(trainer.translator, corpus, **DECODING) | training
     write_record(trainer.folder / RESULT_FILE, record | {"recipe": dataclasses.asdict(recipe)})
     for line in summarize(record):
         report(line)

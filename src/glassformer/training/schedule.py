@@ -1,4 +1,4 @@
-"""How large a step to take, and when: the learning rate over a run (Vaswani et al., 2017, section 5.3)."""
+"""Learning-rate schedules: warm-up and decay (Vaswani et al., 2017, section 5.3)."""
 
 import math
 from collections.abc import Callable
@@ -10,12 +10,12 @@ Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
 def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """The paper's learning rate: d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (equation 3).
+    """Compute the paper's learning rate, d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (equation 3).
 
     Args:
-        step: which step it is for, counted from 1.
-        d_model: the width of the model.
-        warmup_steps: at which step it is highest.
+        step: number of the update, counted from 1.
+        d_model: width of the model.
+        warmup_steps: step of the peak.
     """
     require_whole(step=step, d_model=d_model, warmup_steps=warmup_steps)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
@@ -24,19 +24,19 @@ def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
 def learning_rate_at(
     step: int, *, peak: float, warmup_steps: int, total_steps: int, schedule: Schedule
 ) -> float:
-    """Give the learning rate of a step: a straight rise to the peak, then what the schedule says.
+    """Compute the learning rate of a step: a linear warm-up to the peak, then the decay of the schedule.
 
     Args:
-        step: which step it is for, counted from 1.
-        peak: the highest learning rate.
-        warmup_steps: at which step it is reached; 0 starts at the peak.
-        total_steps: how long the run is.
-        schedule: after the peak, "inverse_sqrt" falls with 1/√step: it is `paper_learning_rate` where the
-            peak is 1/√(d_model · warmup_steps). "cosine" and "linear" fall to 0 at the end of the run,
-            "constant" stays.
+        step: number of the update, counted from 1.
+        peak: highest learning rate.
+        warmup_steps: step of the peak; 0 starts at the peak.
+        total_steps: number of steps of the run.
+        schedule: decay after the peak. "inverse_sqrt" decays with 1/√step and equals `paper_learning_rate`
+            for a peak of 1/√(d_model · warmup_steps). "cosine" and "linear" decay to 0 at the last step.
+            "constant" does not decay.
 
     Raises:
-        ValueError: a number or the schedule does not fit; the message names it.
+        ValueError: a number or the schedule is invalid; the message names it.
     """
     require_whole(step=step, total_steps=total_steps)
     require_positive(peak=peak)
@@ -47,11 +47,11 @@ def learning_rate_at(
         )
     if step < warmup_steps:
         return peak * step / warmup_steps
-    falls: dict[Schedule, Callable[[float], float]] = {
+    decays: dict[Schedule, Callable[[float], float]] = {
         "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
         "linear": lambda done: 1 - done,
         "inverse_sqrt": lambda _: math.sqrt(max(warmup_steps, 1) / step),
         "constant": lambda _: 1.0,
     }
     done = (step - warmup_steps) / max(total_steps - warmup_steps, 1)
-    return peak * falls[schedule](min(done, 1.0))
+    return peak * decays[schedule](min(done, 1.0))

@@ -1,4 +1,4 @@
-"""Everything that decides how a run goes, in one place that is stored with it."""
+"""Settings of a training run, stored with it."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,32 +12,34 @@ Precision = Literal["float32", "bfloat16"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """How a run goes. Two runs with equal settings, model and corpus give the same weights on one machine.
+    """Hyperparameters of a training run.
+
+    Runs with equal settings, model and corpus end with the same weights on one machine.
 
     Attributes:
-        steps: how many times the weights are corrected.
-        max_tokens: tokens in a batch at most, padding among them, on either side.
-        accumulation_steps: batches that are added up before a correction.
-        learning_rate: the highest learning rate.
-        schedule: how the learning rate falls after its peak.
-        warmup_steps: steps over which the learning rate rises to its peak.
-        optimizer: adam, or adamw, whose weight decay is apart from the gradient.
-        beta1: how slowly the mean of the gradients forgets.
-        beta2: how slowly the mean of their squares forgets.
-        epsilon: what keeps the optimizer from dividing by zero.
-        weight_decay: how strongly weights are drawn to zero.
-        clip_norm: the longest gradient that is used as it is; longer ones are shortened.
-        label_smoothing: the share of what is wanted that goes to all tokens alike.
-        precision: bfloat16 multiplies matrices in half precision, for GPUs.
-        compile: whether torch.compile rewrites the model first.
-        seed: where chance starts: first weights, order of the batches, dropout.
-        log_every: steps between two lines of the log.
-        validate_every: steps between two looks at the validation sentences.
-        checkpoint_every: steps between two checkpoints.
-        keep_checkpoints: how many of the last checkpoints are kept, to be averaged.
+        steps: number of optimizer updates.
+        max_tokens: maximum number of tokens in a batch, including padding, on either side.
+        accumulation_steps: number of batches whose gradients are summed for one update.
+        learning_rate: peak learning rate.
+        schedule: decay of the learning rate after warm-up.
+        warmup_steps: number of steps over which the learning rate rises to its peak.
+        optimizer: optimizer: adam, or adamw with decoupled weight decay.
+        beta1: decay rate of Adam's first moment.
+        beta2: decay rate of Adam's second moment.
+        epsilon: constant that keeps Adam from dividing by zero.
+        weight_decay: strength of the weight decay.
+        clip_norm: maximum norm of the gradient; longer gradients are scaled down.
+        label_smoothing: probability mass spread evenly over all tokens.
+        precision: number format of matrix products; bfloat16 is for GPUs.
+        compile: compile the model with torch.compile.
+        seed: seed of initialisation, batch order and dropout.
+        log_every: number of steps between two log entries.
+        validate_every: number of steps between two validations.
+        checkpoint_every: number of steps between two checkpoints.
+        keep_checkpoints: number of last checkpoints to keep and average.
 
     Raises:
-        ValueError: a setting does not fit; the message names it.
+        ValueError: a setting is invalid; the message names it.
     """
 
     steps: int = 10_000
@@ -62,17 +64,9 @@ class TrainingSettings:
     keep_checkpoints: int = 5
 
     def __post_init__(self) -> None:
-        counts = (
-            "steps",
-            "max_tokens",
-            "accumulation_steps",
-            "log_every",
-            "validate_every",
-            "checkpoint_every",
-        )
-        require_whole(
-            **{name: getattr(self, name) for name in counts}, keep_checkpoints=self.keep_checkpoints
-        )
+        intervals = ("log_every", "validate_every", "checkpoint_every")
+        counts = ("steps", "max_tokens", "accumulation_steps", *intervals, "keep_checkpoints")
+        require_whole(**{name: getattr(self, name) for name in counts})
         require_positive(learning_rate=self.learning_rate, epsilon=self.epsilon, clip_norm=self.clip_norm)
         require_probability(beta1=self.beta1, beta2=self.beta2, label_smoothing=self.label_smoothing)
         require_choice(get_args(Schedule), schedule=self.schedule)

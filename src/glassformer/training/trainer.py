@@ -1,4 +1,4 @@
-"""A whole run: a corpus goes in, a trained translator comes out, and nothing is lost on the way."""
+"""The training loop: train a translator on a corpus, with validation, checkpoints, a log and resuming."""
 
 import math
 import time
@@ -17,9 +17,10 @@ from glassformer.data.corpora import Corpus, Sentences
 from glassformer.metrics import bleu
 from glassformer.runtime import mix_seed
 from glassformer.training.checkpoints import (
+    CHECKPOINTS_FOLDER,
     Progress,
-    average_weights,
     list_checkpoints,
+    load_average,
     load_checkpoint,
     save_checkpoint,
 )
@@ -32,22 +33,22 @@ from glassformer.translator import Translator
 
 
 class DivergenceError(RuntimeError):
-    """The loss is no number any more."""
+    """The loss is NaN or infinite."""
 
 
 class Trainer:
-    """Train a translator in a folder; start it again with the same arguments, and it goes on.
+    """Train a translator, or resume a run that was interrupted.
 
-    Chance is drawn anew for each step from the seed, the step and the worker, so that a run that was killed
-    and goes on comes to the same weights as one that was not, bit for bit on one machine.
+    Each step seeds its random numbers from the seed, the step and the rank, so that a resumed run ends with
+    the same weights as an uninterrupted one, bit for bit on one machine.
 
     Args:
-        translator: the model and its tokenizer, the model on the device to train on.
-        corpus: what it learns from, and is validated on.
-        settings: how the run goes.
-        folder: where checkpoints, log and the trained translator are written.
-        workers: the processes that share the work.
-        progress_bar: whether to draw one; without a word, only on a terminal.
+        translator: model and tokenizer; the model is on the device to train on.
+        corpus: sentences to train on and to validate on.
+        settings: hyperparameters of the run.
+        folder: folder of the checkpoints and the log.
+        workers: processes that share each batch.
+        progress_bar: True to show a progress bar; by default, only in a terminal.
     """
 
     def __init__(
@@ -68,28 +69,29 @@ class Trainer:
         self.batches = self._batches(corpus.train)
         self.validation_batches = self._batches(corpus.validation)
         self.optimizer = _make_optimizer(self.model, settings, self.device)
-        self.checkpoints = folder / "checkpoints"
+        self.checkpoints = folder / CHECKPOINTS_FOLDER
         self.log = RunLog(folder / "log.jsonl")
         self.progress = Progress()
-        self.hide_bar = {True: False, False: True, None: None}[progress_bar if self.workers.leads else False]
+        shown = progress_bar if self.workers.is_main else False
+        self.hide_bar = None if shown is None else not shown
         if settings.compile:
             self.model.encoder.compile(dynamic=True)
             self.model.decoder.compile(dynamic=True)
 
     def run(self) -> Translator:
-        """Train to the end, from the last checkpoint if there is one, and save the translator.
+        """Train to the last step, from the last checkpoint if there is one.
 
         Returns:
-            The translator with the mean of the last checkpoints as its weights, which is what is saved.
+            The translator, with the mean of the last checkpoints as its weights.
 
         Raises:
-            DivergenceError: the loss is not finite. Nothing of that step is kept.
+            DivergenceError: the loss is not finite. No checkpoint holds weights from that step or later.
         """
         self._resume()
         settings = self.settings
-        if self.progress.step == settings.steps:  # it was killed at its very end, or is started once more
+        if self.progress.step == settings.steps:  # killed at the very end, or already complete
             return self._finish()
-        measured = _Window()
+        window = _Window()
         started = time.monotonic() - self.progress.seconds
         bar = tqdm(
             total=settings.steps, initial=self.progress.step, unit="step", disable=self.hide_bar, leave=False
@@ -101,24 +103,33 @@ class Trainer:
             self.progress = Progress(
                 done.step + 1, epoch, position, done.tokens + tokens, time.monotonic() - started
             )
-            measured.add(loss, tokens)
+            window.add(loss, tokens)
             step = self.progress.step
             bar.update()
-            if step % settings.log_every == 0 or step == settings.steps:
-                mean, speed = measured.read()
+            log, validate, save = (
+                step % interval == 0 or step == settings.steps
+                for interval in (settings.log_every, settings.validate_every, settings.checkpoint_every)
+            )
+            if log or save:
+                self._require_finite(window)
+            if log:
+                mean, speed = window.read()
                 bar.set_postfix_str(f"loss {mean:.3f}, {speed:,.0f} tokens/s")
-                self._write(loss=mean, learning_rate=rate, gradient_norm=norm, tokens_per_second=speed)
-            if step % settings.validate_every == 0 or step == settings.steps:
+                self._write(loss=mean, learning_rate=rate, gradient_norm=norm.item(), tokens_per_second=speed)
+            if validate:
                 self._write(**self._validate())
-            if step % settings.checkpoint_every == 0 or step == settings.steps:
+            if save:
                 self._save()
             if step == settings.steps:
                 break
         bar.close()
         return self._finish()
 
-    def _step(self, group: list[np.ndarray]) -> tuple[float, int, float, float]:
-        """Correct the weights once: loss per token, tokens, length of the gradient, learning rate."""
+    def _step(self, group: list[np.ndarray]) -> tuple[Tensor, int, Tensor, float]:
+        """Update the weights once; return the loss per token, tokens, gradient norm and learning rate.
+
+        Loss and norm stay on the device: reading them here would make the CPU wait for the GPU in every step.
+        """
         settings, step = self.settings, self.progress.step + 1
         torch.manual_seed(mix_seed(settings.seed, step, self.workers.rank))
         rate = learning_rate_at(
@@ -140,16 +151,14 @@ class Trainer:
                     part = self._loss(self.batches.collate(mine), settings.label_smoothing) / tokens
                 part.backward()  # type: ignore[no-untyped-call]
                 loss += part.detach()
-        self.workers.sum(loss)
-        self.workers.sum_gradients(self.model.parameters())
-        if not math.isfinite(loss.item()):
-            raise DivergenceError(self._advice(step, loss.item()))
+        self.workers.all_reduce(loss)
+        self.workers.all_reduce_gradients(self.model.parameters())
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip_norm)
         self.optimizer.step()
-        return loss.item(), tokens, norm.item(), rate
+        return loss, tokens, norm, rate
 
     def _loss(self, batch: Batch, label_smoothing: float) -> Tensor:
-        """Sum of the loss over the wanted tokens of a batch."""
+        """Sum the loss over the target tokens of a batch."""
         return chunked_loss(
             self.model,
             batch.source_ids.to(self.device),
@@ -159,8 +168,8 @@ class Trainer:
 
     @torch.no_grad()
     def _validate(self) -> dict[str, float]:
-        """Loss a token and BLEU of greedy translations on the validation sentences."""
-        if not self.workers.leads:
+        """Compute the loss per token and the BLEU of greedy translations of the validation sentences."""
+        if not self.workers.is_main:
             return {}
         self.model.eval()
         total, tokens = 0.0, 0
@@ -173,7 +182,7 @@ class Trainer:
         return {"validation_loss": total / tokens, "validation_bleu": score.value}
 
     def _groups(self) -> Iterator[tuple[int, int, list[np.ndarray]]]:
-        """What each step from here on reads, with the epoch and the place in it that come after."""
+        """Yield epoch, position after the step, and batches for each remaining step."""
         epoch, first, size = self.progress.epoch, self.progress.batch, self.settings.accumulation_steps
         while True:
             planned = self.batches.epoch(epoch)
@@ -191,57 +200,70 @@ class Trainer:
         return nullcontext()
 
     def _write(self, **entry: float) -> None:
-        if self.workers.leads:
+        if self.workers.is_main:
             done = self.progress
             self.log.write(step=done.step, epoch=done.epoch, seconds=round(done.seconds, 1), **entry)
 
     def _save(self) -> None:
-        if self.workers.leads:
+        if self.workers.is_main:
             keep = self.settings.keep_checkpoints
             save_checkpoint(self.checkpoints, self.model, self.optimizer, self.progress, keep=keep)
-        self.workers.wait()
+        self.workers.barrier()
 
     def _resume(self) -> None:
-        there = list_checkpoints(self.checkpoints)
-        if there:
-            self.progress = load_checkpoint(there[-1], self.model, self.optimizer)
-        self.workers.wait()
-        if self.workers.leads and self.log.path.exists():
-            self.log.rewind(self.progress.step)
+        saved = list_checkpoints(self.checkpoints)
+        if saved:
+            self.progress = load_checkpoint(saved[-1], self.model, self.optimizer)
+        self.workers.barrier()
+        if self.workers.is_main and self.log.path.exists():
+            self.log.truncate(self.progress.step)
 
     def _finish(self) -> Translator:
-        self.model.load_state_dict(average_weights(list_checkpoints(self.checkpoints)), strict=False)
+        load_average(self.model, list_checkpoints(self.checkpoints))
         self.model.eval()
-        if self.workers.leads:
-            self.translator.save(self.folder / "translator")
         return self.translator
 
+    def _require_finite(self, window: "_Window") -> None:
+        losses = window.losses()
+        for step, loss in enumerate(losses, start=self.progress.step - len(losses) + 1):
+            if not math.isfinite(loss):
+                raise DivergenceError(self._advice(step, loss))
+
     def _advice(self, step: int, loss: float) -> str:
-        there = list_checkpoints(self.checkpoints)
-        kept = f"the last checkpoint, {there[-1]}, is whole" if there else "there is no checkpoint yet"
+        saved = list_checkpoints(self.checkpoints)
+        last = f"the last checkpoint, {saved[-1]}, is sound" if saved else "there is no checkpoint yet"
         return (
-            f"the loss is {loss} at step {step}; {kept}. Lower learning_rate "
-            f"({self.settings.learning_rate}), lengthen warmup_steps ({self.settings.warmup_steps}), or use "
-            f"float32 instead of {self.settings.precision} if it is not."
+            f"the loss is {loss} at step {step}; {last}. Lower learning_rate "
+            f"({self.settings.learning_rate}), raise warmup_steps ({self.settings.warmup_steps}), or use "
+            f"float32 if precision ({self.settings.precision}) is bfloat16."
         )
 
 
 class _Window:
-    """What was measured since it was last read."""
+    """Losses and tokens since the last log entry."""
 
     def __init__(self) -> None:
         self._restart()
 
     def _restart(self) -> None:
-        self.loss, self.tokens, self.since = 0.0, 0, time.monotonic()
+        self._losses: list[Tensor] = []
+        self._tokens: list[int] = []
+        self._start = time.monotonic()
 
-    def add(self, loss: float, tokens: int) -> None:
-        self.loss += loss * tokens
-        self.tokens += tokens
+    def add(self, loss: Tensor, tokens: int) -> None:
+        """Add a step's loss per token, which may still be computed on the device."""
+        self._losses.append(loss)
+        self._tokens.append(tokens)
+
+    def losses(self) -> list[float]:
+        """Read the losses from the device, all at once."""
+        return torch.stack(self._losses).tolist() if self._losses else []
 
     def read(self) -> tuple[float, float]:
-        """Mean loss a token and tokens a second."""
-        mean, speed = self.loss / self.tokens, self.tokens / (time.monotonic() - self.since)
+        """Return the mean loss per token and the tokens per second, and start a new window."""
+        weighted = sum(loss * tokens for loss, tokens in zip(self.losses(), self._tokens, strict=True))
+        total = sum(self._tokens)
+        mean, speed = weighted / total, total / (time.monotonic() - self._start)
         self._restart()
         return mean, speed
 
@@ -249,8 +271,8 @@ class _Window:
 def _make_optimizer(
     model: nn.Module, settings: TrainingSettings, device: torch.device
 ) -> torch.optim.Optimizer:
-    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
-    return kind(
+    optimizer = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
+    return optimizer(
         model.parameters(),
         lr=settings.learning_rate,
         betas=(settings.beta1, settings.beta2),
