@@ -163,10 +163,10 @@ def test_a_run_is_told_interrupted_and_resumed(corpus_name, tmp_path, capsys, mo
         assert main(command) == 130
     assert "interrupted. The same command goes on from step_00000002" in capsys.readouterr().err
     assert main([*command, "--seed", "1"]) == 1
-    assert "settings.seed was 0 there, and is 1 now" in capsys.readouterr().err
+    assert "settings.seed was 0 and is now 1" in capsys.readouterr().err
     assert main(command) == 0
     told = capsys.readouterr().out
-    assert "goes on after step_00000002, 3 steps in all" in told
+    assert "resumes after step_00000002, 3 steps in all" in told
     assert "test2016: bleu" in told
     record = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert record["command"] == "glassformer " + " ".join(command)

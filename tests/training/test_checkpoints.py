@@ -9,6 +9,7 @@ from glassformer.training.checkpoints import (
     Progress,
     average_weights,
     list_checkpoints,
+    load_average,
     load_checkpoint,
     save_checkpoint,
 )
@@ -79,7 +80,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, harm):
     model, optimizer = trained(0)
     place = save_checkpoint(tmp_path, model, optimizer, Progress(step=1), keep=1)
     harm(place)
-    with pytest.raises(ValueError, match=r"step_00000001 does not fit this model, or is damaged"):
+    with pytest.raises(ValueError, match=r"step_00000001 does not fit this model or is damaged"):
         load_checkpoint(place, model, optimizer)
 
 
@@ -101,11 +102,45 @@ def test_the_average_is_the_mean_of_the_weights(tmp_path):
         assert_close(weight, torch.stack([model.state_dict()[name] for model, _ in models]).mean(0))
 
 
-def test_there_is_no_average_of_nothing_or_of_different_models(tmp_path):
+def test_an_average_needs_a_checkpoint():
     with pytest.raises(ValueError, match="at least 1 checkpoint"):
         average_weights([])
+
+
+def test_checkpoints_of_different_models_have_no_average(tmp_path):
     place = save_checkpoint(tmp_path, *trained(0), Progress(step=1), keep=2)
     other = nn.Linear(2, 3)
     foreign = save_checkpoint(tmp_path, other, torch.optim.Adam(other.parameters()), Progress(step=2), keep=2)
-    with pytest.raises(ValueError, match="weights of another model"):
+    with pytest.raises(ValueError, match="must hold weights of one model"):
         average_weights([place, foreign])
+
+
+def test_an_average_is_loaded_into_a_model_that_ties_its_weights(tmp_path):
+    def tied(seed):
+        torch.manual_seed(seed)
+        model = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 5))
+        model[1].weight = model[0].weight
+        return model
+
+    models = [tied(seed) for seed in range(2)]
+    for step, model in enumerate(models, start=1):
+        save_checkpoint(tmp_path, model, torch.optim.Adam(model.parameters()), Progress(step=step), keep=2)
+    loaded = tied(2)
+    load_average(loaded, list_checkpoints(tmp_path))
+    mean = torch.stack([model[0].weight for model in models]).mean(0)
+    assert_close(loaded[0].weight, mean)
+    assert loaded[1].weight is loaded[0].weight
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 5), nn.Linear(5, 7)), r"missing weights \['2\.weight'"),
+        (nn.Sequential(nn.Linear(2, 3)), r"unknown weights \['1\.bias'"),
+        (nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 7)), r"(?s)does not fit this model: .*torch\.Size\(\[5"),
+    ],
+)
+def test_an_average_of_another_model_is_refused(tmp_path, other, message):
+    checkpoint = save_checkpoint(tmp_path, *trained(0), Progress(step=1), keep=1)
+    with pytest.raises(ValueError, match=message):
+        load_average(other, [checkpoint])

@@ -134,7 +134,7 @@ def test_a_damaged_recipe_is_named(whole_run, tmp_path, spoil):
 
 
 def test_a_run_whose_corpus_is_out_of_reach_claims_no_folder(recipe, tmp_path):
-    with pytest.raises(OSError, match="must hold"):
+    with pytest.raises(OSError, match="must contain"):
         run_recipe(recipe, tmp_path / "run", device=CPU, data_folder=tmp_path)
     assert not (tmp_path / "run").exists()
 

@@ -1,6 +1,5 @@
-"""Pinned files: from a local folder, or from one of several mirrors, resumed where a download was cut."""
+"""Pinned files: read from a local folder or downloaded from a mirror, and verified by checksum."""
 
-import contextlib
 import gzip
 import hashlib
 import io
@@ -11,18 +10,19 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import requests
 from tqdm import tqdm
 
-with warnings.catch_warnings():  # in a notebook, for want of widgets; the bar here is plain text
+with warnings.catch_warnings():  # in a notebook without widgets; the progress bar here is plain text
     warnings.filterwarnings("ignore", message="IProgress not found")
     import pooch
 
 FOLDER_VARIABLE = "GLASSFORMER_DATA"
 _TIMEOUT = 15  # seconds without a byte
-_CHUNK = 1 << 13  # bytes, of which the last is lost when a connection is cut
+_CHUNK = 1 << 13  # bytes
 
 
 class DataFileError(OSError):
@@ -31,12 +31,12 @@ class DataFileError(OSError):
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """A file of which every byte is known in advance.
+    """A file with a known checksum.
 
     Attributes:
-        path: where it lies in a data folder, unpacked, such as "multi30k/train.en".
-        sha256: the checksum of its unpacked content.
-        mirrors: the addresses that hold it, plain, gzipped or in a zip, tried in this order.
+        path: path in a data folder, unpacked, such as "multi30k/train.en".
+        sha256: checksum of the unpacked content.
+        mirrors: addresses of the file, plain, gzipped or in a zip archive, tried in this order.
     """
 
     path: str
@@ -56,17 +56,17 @@ def read_pinned(
     cache: Path | str | None = None,
     terms: str = "",
 ) -> dict[str, str]:
-    """Return the text of each file by its name, every byte checked.
+    """Return the text of each file, keyed by its name, after verifying its checksum.
 
     Args:
-        files: what to read.
-        folder: a local folder that stands in for the network; without it, the environment's GLASSFORMER_DATA.
-        cache: where downloads are kept; without it, the user's cache folder.
-        terms: printed before anything is downloaded: on what terms the files may be used.
+        files: files to read.
+        folder: local folder to read instead of downloading; by default, that of GLASSFORMER_DATA, if set.
+        cache: folder for downloads; by default the user's cache folder.
+        terms: terms of use, printed before a download.
 
     Raises:
-        DataFileError: a file is missing in the folder, damaged or another version; no mirror has it; or
-            there is no room for it. No half file is ever left under its name.
+        DataFileError: a file is missing in the folder, damaged or of another version; every mirror fails; or
+            the cache cannot be written. An incomplete file is never left under its name.
     """
     files = tuple(files)
     if folder := folder or os.environ.get(FOLDER_VARIABLE):
@@ -79,17 +79,17 @@ def read_pinned(
 
 def _read_local(file: PinnedFile, folder: Path) -> bytes:
     names = (f"{file.path}.gz", file.path, f"{file.name}.gz", file.name)
-    place = next((folder / name for name in names if (folder / name).is_file()), None)
-    if place is None:
+    path = next((folder / name for name in names if (folder / name).is_file()), None)
+    if path is None:
         raise DataFileError(
-            f"folder ({folder}) must hold {file.path}.gz or {file.name}, got neither: put it there from "
-            f"{file.mirrors[0]}, or unset {FOLDER_VARIABLE} and leave folder out to have it downloaded"
+            f"folder ({folder}) must contain {file.path}.gz or {file.name}, got neither: download it from "
+            f"{file.mirrors[0]}, or unset {FOLDER_VARIABLE} and omit folder to have it downloaded"
         )
-    content = _unpack(place.read_bytes(), file.name, origin=str(place))
+    content = _unpack(path.read_bytes(), file.name, origin=str(path))
     if (got := hashlib.sha256(content).hexdigest()) != file.sha256:
         raise DataFileError(
-            f"{place} must hold the pinned {file.name} (sha256 {file.sha256}), got sha256 {got}: "
-            f"it is cut short, damaged or another version; replace it from {file.mirrors[0]}"
+            f"{path} must contain the pinned {file.name} (sha256 {file.sha256}), got sha256 {got}: "
+            f"it is truncated, damaged or of another version; replace it from {file.mirrors[0]}"
         )
     return content
 
@@ -103,44 +103,34 @@ def _unpack(packed: bytes, name: str, *, origin: str) -> bytes:
                 members = (path for path in archive.namelist() if PurePosixPath(path).name == name)
                 return archive.read(next(members))
     except StopIteration as error:
-        raise DataFileError(f"{origin} must hold {name}, got an archive without it") from error
+        raise DataFileError(f"{origin} must contain {name}, got an archive without it") from error
     except (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
-        raise DataFileError(f"{origin} is damaged or cut short ({error}); replace it") from error
+        raise DataFileError(f"{origin} is damaged or truncated ({error}); replace it") from error
     return packed
 
 
 def _fetch(file: PinnedFile, cache: Path) -> bytes:
-    """Return the content of a file, from the cache or the first mirror that has it."""
+    """Return the content of a file, from the cache or from the first mirror that works."""
     failures = []
+    download = partial(_download, name=file.name)
     for address in file.mirrors:
         try:
-            place = Path(
-                pooch.retrieve(
-                    address,
-                    file.sha256,
-                    fname=file.path,
-                    path=cache,
-                    downloader=_ResumingDownloader(file.name),
-                )
-            )
-            for part in place.parent.glob(f"{file.name}.*.part"):  # what a mirror that failed left
-                part.unlink(missing_ok=True)
-            return place.read_bytes()
+            path = pooch.retrieve(address, file.sha256, fname=file.path, path=cache, downloader=download)
+            return Path(path).read_bytes()
         except requests.RequestException as error:
             failures.append(f"{address}: {_reason(error)}")
-        except ValueError as error:  # pooch compared the checksums, and dropped what came
+        except ValueError as error:  # from pooch: the checksums differ
             failures.append(f"{address}: {error}")
         except DataFileError as error:
             failures.append(str(error))
         except OSError as error:
             raise DataFileError(
-                f"{file.name} could not be written to {cache} ({error.strerror}): make room or give it leave "
-                f"to be written, then run again; or name a folder that holds the file by {FOLDER_VARIABLE}"
+                f"{file.name} could not be written to {cache} ({error.strerror}): free some space or make it "
+                f"writable, then run again; or set {FOLDER_VARIABLE} to a folder that contains the file"
             ) from error
     raise DataFileError(
-        f"{file.name} could not be downloaded. Run again when there is a connection (what has come is kept), "
-        f"or put the file into a folder and name that by {FOLDER_VARIABLE}. Tried:\n  "
-        + "\n  ".join(failures)
+        f"{file.name} could not be downloaded. Check the connection and run again, or put the file into a "
+        f"folder and set {FOLDER_VARIABLE} to it. Tried:\n  " + "\n  ".join(failures)
     )
 
 
@@ -154,57 +144,15 @@ def _reason(error: requests.RequestException) -> str:
     return f"no connection ({type(error).__name__})"
 
 
-class _ResumingDownloader:
-    """What pooch calls for an address: it goes on where a download was cut, and unpacks what came.
-
-    pooch's own downloader starts anew, and cannot compare the checksum of what is inside an archive.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, url: str, output_file: str, caller: object) -> None:
-        """Bring what an address holds into pooch's temporary file, which no other process writes to."""
-        received = Path(output_file)
-        part = received.with_name(f"{self.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
-        with contextlib.suppress(
-            FileNotFoundError
-        ):  # two runs at once: one takes the part, the other has none
-            part.replace(received)
-        try:
-            self._receive(url, received)
-        except (requests.RequestException, KeyboardInterrupt):
-            if received.stat().st_size:
-                received.replace(part)
-            raise
-        received.write_bytes(_unpack(received.read_bytes(), self.name, origin=url))
-
-    def _receive(self, url: str, received: Path) -> None:
-        """Ask for the rest for as long as each request brings us further."""
-        while True:
-            before = received.stat().st_size
-            try:
-                return self._receive_rest(url, received)
-            except requests.RequestException:
-                if received.stat().st_size <= before:
-                    raise
-
-    def _receive_rest(self, url: str, received: Path) -> None:
-        start = received.stat().st_size
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-            if start and response.status_code == requests.codes.requested_range_not_satisfiable:
-                received.write_bytes(b"")  # the part is longer than the file: it was another one's
-                return self._receive_rest(url, received)
-            response.raise_for_status()
-            goes_on = response.status_code == requests.codes.partial_content
-            arrived = start if goes_on else 0
-            size = arrived + int(response.headers.get("Content-Length", 0))
-            with (
-                received.open("ab" if goes_on else "wb") as file,
-                tqdm(desc=self.name, initial=arrived, total=size or None, unit="B", unit_scale=True) as bar,
-            ):
-                for chunk in response.iter_content(_CHUNK):
-                    file.write(chunk)
-                    bar.update(len(chunk))
-        return None
+def _download(url: str, output_file: str, _: object, *, name: str) -> None:
+    """Download to pooch's temporary file and unpack, since the checksum is that of the unpacked content."""
+    content = bytearray()
+    headers = {"Accept-Encoding": "identity"}  # so that Content-Length is the number of bytes received
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+        response.raise_for_status()
+        size = int(response.headers.get("Content-Length", 0))
+        with tqdm(desc=name, total=size or None, unit="B", unit_scale=True) as bar:
+            for chunk in response.iter_content(_CHUNK):
+                content += chunk
+                bar.update(len(chunk))
+    Path(output_file).write_bytes(_unpack(bytes(content), name, origin=url))
