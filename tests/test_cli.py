@@ -57,7 +57,7 @@ def test_what_cannot_be_understood_exits_with_two(arguments, capsys):
 
 @pytest.mark.parametrize("error", [ValueError("too much"), OSError("too much"), RuntimeError("too much")])
 def test_what_goes_wrong_is_said_in_a_line(error, capsys, monkeypatch):
-    def fail(chosen):
+    def fail(args):
         raise error
 
     monkeypatch.setattr(export, "run", fail)
@@ -66,7 +66,7 @@ def test_what_goes_wrong_is_said_in_a_line(error, capsys, monkeypatch):
 
 
 def test_an_interruption_has_its_own_exit_code(capsys, monkeypatch):
-    def fail(chosen):
+    def fail(args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(export, "run", fail)
@@ -76,7 +76,7 @@ def test_an_interruption_has_its_own_exit_code(capsys, monkeypatch):
 
 def test_a_command_knows_how_it_was_called(monkeypatch):
     lines = []
-    monkeypatch.setattr(export, "run", lambda chosen: lines.append(chosen.command_line))
+    monkeypatch.setattr(export, "run", lambda args: lines.append(args.command_line))
     assert main(["export", "my model", "--output", "y"]) == 0
     assert lines == ["glassformer export 'my model' --output y"]
 

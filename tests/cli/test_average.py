@@ -31,7 +31,7 @@ def test_the_mean_of_the_chosen_checkpoints_is_saved(asked, translator, tmp_path
     assert [(str(folder), given) for folder, given in asked] == [("runs/mine", choice)]
     saved = Translator.load(tmp_path / "mean")
     assert_close(saved.model.state_dict(), translator.model.state_dict(), rtol=0, atol=0)
-    assert capsys.readouterr().out == f"{tmp_path / 'mean'}: the mean of the checkpoints of the steps 3, 5\n"
+    assert capsys.readouterr().out == f"{tmp_path / 'mean'}: average of the checkpoints of steps 3, 5\n"
 
 
 def test_a_folder_that_is_no_run_is_answered(tmp_path, capsys):

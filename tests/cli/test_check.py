@@ -121,8 +121,8 @@ def test_what_the_file_prints_does_not_mix_with_the_verdicts(check):
 @pytest.mark.parametrize(
     ("crash", "told"),
     [
-        ("oops", "line 2, stopped with NameError: name 'oops' is not defined"),
-        ("raise SystemExit(3)", "line 2, stopped with SystemExit: 3"),
+        ("oops", "line 2 raised NameError: name 'oops' is not defined"),
+        ("raise SystemExit(3)", "line 2 raised SystemExit: 3"),
     ],
 )
 def test_a_file_that_crashes_is_judged_up_to_there(crash, told, check):
@@ -134,7 +134,8 @@ def test_a_file_that_crashes_is_judged_up_to_there(crash, told, check):
 
 
 @pytest.mark.parametrize(
-    ("source", "told"), [("def f(:\n", "is no Python: line 1: "), ("x = '\x00'\n", "is no Python: ")]
+    ("source", "told"),
+    [("def f(:\n", "is not valid Python: line 1: "), ("x = '\x00'\n", "is not valid Python: ")],
 )
 def test_a_file_that_is_no_python_is_told_so(source, told, check):
     code, out, err = check(source)
@@ -146,7 +147,7 @@ def test_a_file_in_another_encoding_is_told_so(tmp_path, capsys):
     path = tmp_path / "attempt.py"
     path.write_bytes("größe = 3\n".encode("latin-1"))
     assert main(["check", "softmax", str(path)]) == 1
-    assert "is no UTF-8" in capsys.readouterr().err
+    assert "is not valid UTF-8" in capsys.readouterr().err
 
 
 def test_a_chapter_or_a_file_that_is_not_there_is_named(tmp_path, capsys):
@@ -159,7 +160,7 @@ def test_a_chapter_or_a_file_that_is_not_there_is_named(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("def stable_softmax(x):\n    while True: pass\n", "stable_softmax was being judged"),
+        ("def stable_softmax(x):\n    while True: pass\n", "stable_softmax was being checked"),
         (f"{RIGHT}while True: pass\n", "line 2 was running"),
     ],
 )
@@ -168,7 +169,7 @@ def test_a_loop_that_never_ends_can_be_interrupted(source, told, check, interrup
     code, _, err = check(source)
     assert code == 130
     assert told in err
-    assert "does a loop in it never end?" in err
+    assert "is there an endless loop?" in err
 
 
 def test_the_folder_of_the_file_can_be_imported_from(tmp_path, check):

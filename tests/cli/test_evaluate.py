@@ -69,10 +69,10 @@ def test_own_sentences_may_have_several_references(model, own_files, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--source", "x"], "take all of --source, --reference and --language"),
+        (["--source", "x"], "--source, --reference and --language must be given together"),
         (
             ["--source", "x", "--reference", "y", "--language", "fr", "--tests", "z"],
-            "--corpus, --tests and --data do not go with --source",
+            "--corpus, --tests and --data cannot be combined with --source",
         ),
     ],
 )
@@ -85,7 +85,11 @@ def test_options_that_do_not_go_together_are_refused(model, arguments, message, 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"un chat\n", "must have a line for each of the 2"), (b"", "is empty"), (b"\xff\n\n", "is no UTF-8")],
+    [
+        (b"un chat\n", "must have equally many lines, got 1 and 2"),
+        (b"", "is empty"),
+        (b"\xff\n\n", "is not valid UTF-8"),
+    ],
 )
 def test_references_that_do_not_fit_are_named(model, own_files, content, message, capsys):
     (own_files / "one.fr").write_bytes(content)
@@ -97,7 +101,7 @@ def test_references_that_do_not_fit_are_named(model, own_files, content, message
 
 def test_a_translator_that_does_not_say_what_it_learned_from_asks_for_a_corpus(model, capsys):
     assert evaluate(model) == 1
-    assert "name a --corpus to score it on" in capsys.readouterr().err
+    assert "name a test corpus with --corpus" in capsys.readouterr().err
 
 
 def test_a_test_that_the_corpus_lacks_is_named(model, corpus_name, capsys):

@@ -50,14 +50,14 @@ def test_a_byte_order_mark_is_no_text_but_only_in_front():
 
 def test_a_line_that_is_no_utf8_has_a_fault_and_the_next_has_none():
     (lines,) = read_blocks(io.BytesIO(b"caf\xe9\nb\n"))
-    assert lines == [Line(1, "", "is no UTF-8: byte 0xe9 at place 4"), Line(2, "b")]
+    assert lines == [Line(1, "", "is not valid UTF-8: byte 0xe9 at position 4"), Line(2, "b")]
 
 
 def test_an_argument_is_one_line_whatever_it_holds():
     assert read_arguments(["a\nb", "", "caf\udce9"]) == [
         Line(1, "a b"),
         Line(2, ""),
-        Line(3, "", "is no UTF-8: byte 0xe9 at place 4"),
+        Line(3, "", "is not valid UTF-8: byte 0xe9 at position 4"),
     ]
 
 
@@ -98,5 +98,5 @@ def test_a_link_goes_on_to_name_its_file(tmp_path):
 
 @pytest.mark.parametrize("path", ["/dev/null", "."])
 def test_a_folder_or_a_device_is_not_written_over(path):
-    with pytest.raises(ValueError, match="output must be a file"), open_sink(Path(path)):
+    with pytest.raises(ValueError, match="output must be a regular file"), open_sink(Path(path)):
         pass

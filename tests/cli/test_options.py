@@ -5,50 +5,50 @@ from typing import Literal
 import pytest
 import torch
 
-from glassformer.cli.options import add_option, read_meanings, to_flag, use_machine, whole
+from glassformer.cli.options import add_option, positive_int, read_descriptions, to_flag, use_machine
 
 
 @dataclass
 class Base:
-    """What all have.
+    """Attributes of all.
 
     Attributes:
-        size: how large,
-            in numbers.
-        shape: how it looks.
+        size: size,
+            in metres.
+        shape: outline.
     """
 
 
 @dataclass
 class Derived(Base):
-    """What one has.
+    """Attributes of one.
 
     Attributes:
-        shape: how it looks from above.
+        shape: outline from above.
 
     Raises:
-        ValueError: it does not fit.
+        ValueError: it is too large.
     """
 
 
 def describe(size, *, shape):
-    """Say something.
+    """Describe a thing.
 
     Args:
-        size: how large.
-        shape: how it looks, see `Base`.
+        size: size.
+        shape: outline, see `Base`.
 
     Returns:
-        What was said.
+        A description.
     """
 
 
-def test_meanings_are_read_from_attributes_and_those_of_bases():
-    assert read_meanings(Derived) == {"size": "how large, in numbers.", "shape": "how it looks from above."}
+def test_descriptions_come_from_attributes_and_inherited_attributes():
+    assert read_descriptions(Derived) == {"size": "size, in metres.", "shape": "outline from above."}
 
 
-def test_meanings_are_read_from_arguments():
-    assert read_meanings(describe) == {"size": "how large.", "shape": "how it looks, see `Base`."}
+def test_descriptions_come_from_arguments():
+    assert read_descriptions(describe) == {"size": "size.", "shape": "outline, see `Base`."}
 
 
 @pytest.mark.parametrize(
@@ -64,22 +64,22 @@ def test_meanings_are_read_from_arguments():
         (Literal["large", "small"], ["--own-size", "small"], "small"),
     ],
 )
-def test_an_option_is_read_as_its_type_says(annotation, typed, read):
+def test_an_option_is_parsed_as_its_type(annotation, typed, read):
     parser = argparse.ArgumentParser()
-    add_option(parser, "own_size", annotation, default=None, meaning="how large.")
+    add_option(parser, "own_size", annotation, default=None, description="size.")
     got = vars(parser.parse_args(typed))
     assert got == {"own_size": read}
     assert type(got["own_size"]) is type(read)
     assert vars(parser.parse_args([])) == {}
 
 
-def test_the_help_has_meaning_and_default():
+def test_the_help_shows_description_and_default():
     parser = argparse.ArgumentParser()
-    add_option(parser, "share", float, default=0.1, meaning="up to 100 % of it.")
-    add_option(parser, "loud", bool, default=False, meaning="whether to shout.")
+    add_option(parser, "share", float, default=0.1, description="up to 100 % of it.")
+    add_option(parser, "loud", bool, default=False, description="volume of a shout.")
     told = " ".join(parser.format_help().split())
     assert "--share X up to 100 % of it (default: 0.1)" in told
-    assert "--loud, --no-loud whether to shout (default: no)" in told
+    assert "--loud, --no-loud volume of a shout (default: no)" in told
 
 
 def test_a_flag_is_written_with_dashes():
@@ -87,13 +87,13 @@ def test_a_flag_is_written_with_dashes():
 
 
 @pytest.mark.parametrize("text", ["0", "-3", "1.5", "many", ""])
-def test_what_is_no_count_is_refused(text):
+def test_a_number_below_one_or_a_word_is_refused(text):
     with pytest.raises(argparse.ArgumentTypeError, match=f"at least 1, got '{text}'"):
-        whole(text)
-    assert whole("17") == 17
+        positive_int(text)
+    assert positive_int("17") == 17
 
 
-def test_threads_and_device_are_what_was_asked_for():
+def test_threads_and_device_are_those_requested():
     before = torch.get_num_threads()
     try:
         for threads, there in ((3, 3), (None, 3)):

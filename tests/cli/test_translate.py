@@ -85,14 +85,14 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_blank(model, expecte
     told = capsys.readouterr()
     assert told.out == as_lines([expected[0], "", expected[1], "", expected[2]])
     assert "line 2 is too long: its 10000 words are" in told.err
-    assert "line 4 is no UTF-8: byte 0xe9 at place 4" in told.err
-    assert "are blank: 2" in told.err
+    assert "line 4 is not valid UTF-8: byte 0xe9 at position 4" in told.err
+    assert "2 lines could not be translated and are blank" in told.err
 
 
 def test_an_argument_that_is_no_utf8_is_named(model, capsys):
     assert translate(model, "caf\udce9") == 1
     told = capsys.readouterr()
-    assert (told.out, "line 1 is no UTF-8" in told.err) == ("\n", True)
+    assert (told.out, "line 1 is not valid UTF-8" in told.err) == ("\n", True)
 
 
 def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkeypatch, capsys):
@@ -156,7 +156,7 @@ def test_chance_without_warmth_is_greedy(model, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["x", "--input", "y"], "sentences come as arguments or from --input, not both"),
+        (["x", "--input", "y"], "give sentences as arguments or with --input, not both"),
         (["x", "--seed", "1"], "--seed: only with --sample"),
         (["x", "--top-p", "0.5"], "--top-p: only with --sample"),
         (["x", "--sample", "--beam-size", "2"], "--beam-size: not with --sample"),
@@ -178,8 +178,8 @@ def test_options_that_do_not_go_together_are_refused(model, arguments, message, 
     [
         (["--input", "absent"], "No such file or directory: 'absent'"),
         (["--input", "."], "Is a directory"),
-        (["x", "--output", "."], "output must be a file, got"),
-        (["x", "--output", "/dev/null"], "output must be a file, got /dev/null"),
+        (["x", "--output", "."], "output must be a regular file, got"),
+        (["x", "--output", "/dev/null"], "output must be a regular file, got /dev/null"),
         (["x", "--output", "absent/file"], "No such file or directory"),
         (["x", "--n-best", "5", "--beam-size", "3"], r"n_best must be at most beam_size (3), got 5"),
         (["x", "--alpha", "-1"], "alpha must be at least 0"),
@@ -237,5 +237,5 @@ def test_a_reader_who_leaves_is_no_crash(model):
         program.stdin.write(b"the dog\n")
         program.stdin.close()
         told = program.stderr.read().decode()
-    assert told == "glassformer: nobody reads the output any more; what follows was not written\n"
+    assert told == "glassformer: the output was closed; the rest was not written\n"
     assert program.returncode == 1

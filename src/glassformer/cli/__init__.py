@@ -10,13 +10,13 @@ from glassformer import __version__
 from glassformer.cli import average, check, evaluate, export, train, translate
 
 _EPILOG = """\
-a first hour with it:
-  glassformer translate "I am tired."                          with the pretrained translator
-  glassformer train --folder runs/mine                         train one of your own, English to French
-  glassformer translate --model runs/mine "I am tired."        ask it
-  glassformer evaluate --model runs/mine                       score it on the sentences it never saw
+getting started:
+  glassformer translate "I am tired."                          translate with the pretrained model
+  glassformer train --folder runs/mine                         train your own, English to French
+  glassformer translate --model runs/mine "I am tired."        translate with it
+  glassformer evaluate --model runs/mine                       score it on its test set
 
-Each command explains itself: glassformer train --help
+Each command has its own help: glassformer train --help
 """
 
 
@@ -24,23 +24,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: what was typed after the name of the program; without it, what really was.
+        arguments: arguments after the program's name; by default those of this process.
 
     Returns:
-        0 if all went well, 1 if not, 130 if it was interrupted. A command line that cannot be understood
-        exits with 2.
+        0 on success, 1 on failure, 130 if interrupted. A command line that cannot be parsed exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    parser = _make_parser()
-    chosen = parser.parse_args(arguments)
-    chosen.command_line = shlex.join(["glassformer", *arguments])
+    args = _make_parser().parse_args(arguments)
+    args.command_line = shlex.join(["glassformer", *arguments])
     try:
-        code = chosen.run(chosen)
+        code = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         return _fail(f"interrupted. {interrupt}".strip(), code=130)
     except BrokenPipeError:
-        return _fail("nobody reads the output any more; what follows was not written")
+        return _fail("the output was closed; the rest was not written")
     except (ValueError, OSError, RuntimeError) as error:
         return _fail(str(error))
     return int(code or 0)
@@ -49,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="glassformer",
-        description="Train translators, translate with them, and judge answers to the book's exercises.",
+        description="Train translators, translate with them, and check your solutions to exercises.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -69,7 +67,7 @@ def _make_parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         command.add_options(subparser)
-        subparser.set_defaults(run=command.run, refuse=subparser.error)
+        subparser.set_defaults(run=command.run, parser=subparser)
     return parser
 
 
@@ -78,6 +76,6 @@ def _fail(message: str, *, code: int = 1) -> int:
     try:
         sys.stdout.flush()
     except OSError:
-        # What cannot be written would be tried again at the end of the program, with a traceback.
+        # Otherwise Python would flush again at exit and print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -1,9 +1,9 @@
-"""Make a translator of the mean of the last checkpoints of a run."""
+"""Average the last checkpoints of a run into a translator."""
 
 import argparse
 from pathlib import Path
 
-from glassformer.cli.options import whole
+from glassformer.cli.options import positive_int
 from glassformer.training.folders import average_checkpoints
 
 USAGE = "RUN --output FOLDER"
@@ -13,25 +13,27 @@ examples:
   glassformer average runs/first --last 3 --output averaged
   glassformer average runs/first --steps 9000 10000 --output averaged
 
-A run that comes to its end does so by itself; this is for one that has not, or for another choice.
-The mean of weights of one run often translates better than each of them (Vaswani et al., 2017, section 6.1).
+A finished run has done this already: use this command for an unfinished run, or to average other checkpoints.
+Averaged weights often translate better than any single checkpoint (Vaswani et al., 2017, section 6.1).
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said of an average."""
-    parser.add_argument("run_folder", type=Path, metavar="RUN", help="the folder of a run")
-    parser.add_argument("--output", type=Path, required=True, help="the translator's folder (required)")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--last", type=whole, metavar="N", help="so many of the last checkpoints (default: all)"
+    """Add the options of ``glassformer average``."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="folder of the run")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new translator (required)")
+    checkpoints = parser.add_mutually_exclusive_group()
+    checkpoints.add_argument(
+        "--last", type=positive_int, metavar="N", help="number of last checkpoints (default: all)"
     )
-    which.add_argument("--steps", type=whole, nargs="+", default=(), metavar="N", help="of these steps")
+    checkpoints.add_argument(
+        "--steps", type=positive_int, nargs="+", default=(), metavar="N", help="steps of the checkpoints"
+    )
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Average what was asked for."""
-    translator, notes = average_checkpoints(chosen.run_folder, last=chosen.last, steps=chosen.steps)
-    translator.save(chosen.output, **notes)
-    steps = ", ".join(map(str, notes["averaged_steps"]))
-    print(f"{chosen.output}: the mean of the checkpoints of the steps {steps}")
+def run(args: argparse.Namespace) -> None:
+    """Average checkpoints and save the translator."""
+    translator, metadata = average_checkpoints(args.run_folder, last=args.last, steps=args.steps)
+    translator.save(args.output, **metadata)
+    steps = ", ".join(map(str, metadata["averaged_steps"]))
+    print(f"{args.output}: average of the checkpoints of steps {steps}")

@@ -1,4 +1,4 @@
-"""Write a translator into a folder that is as small as it can be, to be passed on."""
+"""Export a translator to a small folder, for distribution."""
 
 import argparse
 from pathlib import Path
@@ -15,39 +15,36 @@ examples:
   glassformer export runs/first --output en-fr
   glassformer export runs/first --output en-fr --dtype float32
 
-The folder then holds model.json, model.safetensors and tokenizer.json. float16 halves the weights; they are
-computed with as float32 wherever they are read.
+The folder will hold model.json, model.safetensors and tokenizer.json. float16 halves the size of the weights;
+they are converted to float32 when they are loaded.
 """
-MOST_BYTES = 12_000_000
+MAX_BYTES = 12_000_000
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said of an export."""
+    """Add the options of ``glassformer export``."""
     parser.add_argument(
-        "model", metavar="MODEL", help="the folder of a run or a translator, or a pretrained name"
+        "model", metavar="MODEL", help="folder of a run or a translator, or name of a pretrained one"
     )
-    parser.add_argument("--output", type=Path, required=True, help="the new folder (required)")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the export (required)")
     parser.add_argument(
         "--dtype",
         choices=("float16", "float32"),
         default="float16",
-        help="the numbers in the file (default: %(default)s)",
+        help="number format of the stored weights (default: %(default)s)",
     )
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Export what was asked for, and say how large it is."""
-    place = find_translator(chosen.model)
-    translator = Translator.load(place)
-    translator.save(chosen.output, dtype=getattr(torch, chosen.dtype), **read_metadata(place))
-    sizes = {
-        name: (chosen.output / name).stat().st_size for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
-    }
-    for name, size in sizes.items():
-        print(f"{chosen.output / name}: {_megabytes(size)}")
-    total = sum(sizes.values())
-    verdict = "at most" if total <= MOST_BYTES else "more than"
-    print(f"total {_megabytes(total)}: {verdict} the {_megabytes(MOST_BYTES)} allowed in the package")
+def run(args: argparse.Namespace) -> None:
+    """Export a translator, and print the sizes of its files."""
+    folder = find_translator(args.model)
+    Translator.load(folder).save(args.output, dtype=getattr(torch, args.dtype), **read_metadata(folder))
+    files = [args.output / name for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)]
+    for file in files:
+        print(f"{file}: {_megabytes(file.stat().st_size)}")
+    total = sum(file.stat().st_size for file in files)
+    verdict = "at most" if total <= MAX_BYTES else "more than"
+    print(f"total: {_megabytes(total)}, {verdict} the {_megabytes(MAX_BYTES)} of a pretrained translator")
 
 
 def _megabytes(size: int) -> str:

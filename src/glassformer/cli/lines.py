@@ -1,4 +1,4 @@
-"""Lines that come in and go out: as soon as they are there, and none lost."""
+"""Stream lines in and out: each is passed on as soon as it arrives, and none is lost."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from glassformer.files import atomic_write
 
-_BLOCK = 64  # lines: enough to fill a batch, and few enough that the first are soon passed on
+_BLOCK = 64  # lines: enough to fill a batch, few enough that the first are soon passed on
 _CHUNK = 1 << 16  # bytes
 
 
@@ -17,25 +17,25 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        number: its place, counted from 1.
-        text: what stands in it, without its end.
-        fault: why it is no text, or nothing.
+        number: line number, counted from 1.
+        text: content without the line break.
+        error: reason that the line is not text, or empty.
     """
 
     number: int
     text: str
-    fault: str = ""
+    error: str = ""
 
 
 @runtime_checkable
 class Readable(Protocol):
-    """What gives the bytes that have come, and waits only where there are none."""
+    """Source whose ``read1`` returns the bytes that have arrived, and waits only if there are none."""
 
     def read1(self, size: int = ..., /) -> bytes: ...
 
 
 def read_blocks(source: Readable) -> Iterator[list[Line]]:
-    """Yield the lines that have come, as soon as some have, until there are no more."""
+    """Yield blocks of lines as they arrive."""
     number = 0
     for rows in _split(source):
         for start in range(0, len(rows), _BLOCK):
@@ -48,32 +48,32 @@ def read_file(path: Path) -> Iterator[list[Line]]:
     """Yield the lines of a file in blocks.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         yield from read_blocks(file)
 
 
 def read_arguments(arguments: Iterable[str]) -> list[Line]:
-    """Take each argument for a line; one that the shell did not pass as UTF-8 has a fault."""
+    """Return each command-line argument as a line; one that is not valid UTF-8 has an error."""
     rows = [os.fsencode(argument).replace(b"\n", b" ") for argument in arguments]
     return _number(rows, after=0)
 
 
 @contextmanager
 def open_sink(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file that appears when it is complete, or what the program prints to.
+    """Open a file that is written atomically, or standard output without a path.
 
     Raises:
         ValueError: the path is a folder or a device.
-        OSError: the file cannot be written. What stood there before still does.
+        OSError: the file cannot be written; an existing file keeps its content.
     """
     if path is None:
         yield sys.stdout.buffer
         return
     path = path.resolve()
     if path.exists() and not path.is_file():
-        raise ValueError(f"output must be a file, got {path}, which is something else")
+        raise ValueError(f"output must be a regular file, got {path}")
     with atomic_write(path) as part, part.open("wb") as file:
         yield file
 
@@ -95,5 +95,6 @@ def _decode(number: int, row: bytes) -> Line:
     try:
         text = row.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        return Line(number, "", f"is no UTF-8: byte {row[error.start]:#04x} at place {error.start + 1}")
+        reason = f"is not valid UTF-8: byte {row[error.start]:#04x} at position {error.start + 1}"
+        return Line(number, "", reason)
     return Line(number, text)

@@ -1,4 +1,4 @@
-"""Options made of what code says of itself: each name, type, default and meaning stands in one place."""
+"""Build command-line options from dataclasses, functions and their docstrings."""
 
 import argparse
 from pathlib import Path
@@ -12,77 +12,79 @@ from glassformer.runtime import pick_device
 from glassformer.validation import require_whole
 
 
-def read_meanings(documented: Any) -> dict[str, str]:
-    """Read what a class and its bases say of their attributes, or a function of its arguments."""
-    meanings = {}
+def read_descriptions(documented: Any) -> dict[str, str]:
+    """Read the descriptions of attributes or arguments from the docstrings of a class or a function."""
+    descriptions = {}
     for described in reversed(getattr(documented, "__mro__", (documented,))):
         parsed = docstring_parser.parse(described.__doc__ or "", style=docstring_parser.DocstringStyle.GOOGLE)
         for entry in parsed.params:
-            meanings[entry.arg_name] = " ".join((entry.description or "").split())
-    return meanings
+            descriptions[entry.arg_name] = " ".join((entry.description or "").split())
+    return descriptions
 
 
-def add_option(group: Any, name: str, annotation: Any, *, default: Any, meaning: str) -> None:
-    """Add the option that sets an attribute or an argument.
+def add_option(group: Any, name: str, annotation: Any, *, default: Any, description: str) -> None:
+    """Add the option for an attribute or an argument.
 
-    What is not typed does not stand among what was parsed: its owner knows its default.
+    An option that is not given is missing from the parsed arguments, so that its owner's default applies.
 
     Args:
-        group: the parser, or a group of it.
-        name: of the attribute or the argument.
-        annotation: its type.
-        default: shown in the help.
-        meaning: shown in the help.
+        group: parser or argument group.
+        name: name of the attribute or argument.
+        annotation: type of the value.
+        default: default value, shown in the help.
+        description: description shown in the help.
     """
     choices = get_args(annotation) if get_origin(annotation) is Literal else None
-    said = {True: "yes", False: "no"}.get(default, default) if isinstance(default, bool) else default
-    shown = "" if default is None else f" (default: {said})"
-    how: dict[str, Any] = (
+    value = ("yes" if default else "no") if isinstance(default, bool) else default
+    shown = "" if default is None else f" (default: {value})"
+    options: dict[str, Any] = (
         {"action": argparse.BooleanOptionalAction}
         if annotation is bool
         else {"choices": choices}
         if choices
         else _number_or_text(annotation)
     )
-    text = (meaning.rstrip(".") + shown).replace("%", "%%")
-    group.add_argument(to_flag(name), dest=name, default=argparse.SUPPRESS, help=text, **how)
+    text = (description.rstrip(".") + shown).replace("%", "%%")
+    group.add_argument(to_flag(name), dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
 def to_flag(name: str) -> str:
-    """Write a name as an option: d_model is --d-model."""
+    """Return the option for a name: --d-model for d_model."""
     return "--" + name.replace("_", "-")
 
 
 def add_data_option(group: Any) -> None:
-    """Add the option that says where a corpus lies."""
+    """Add the option for a local folder with corpora."""
     group.add_argument(
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="what holds the corpus, so that nothing is downloaded (default: that of GLASSFORMER_DATA)",
+        help="local folder with the corpus, instead of a download (default: GLASSFORMER_DATA, if set)",
     )
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what to run on."""
+    """Add the options for device and threads."""
     machine = parser.add_argument_group("machine")
-    machine.add_argument("--device", help="cuda, cuda:1, mps or cpu (default: the fastest there is)")
-    machine.add_argument("--threads", type=whole, metavar="N", help="processor threads (default: torch's)")
+    machine.add_argument("--device", help="cuda, cuda:1, mps or cpu (default: the fastest available)")
+    machine.add_argument(
+        "--threads", type=positive_int, metavar="N", help="number of CPU threads (default: PyTorch's)"
+    )
 
 
-def use_machine(chosen: argparse.Namespace) -> torch.device:
-    """Set the threads that were asked for, and return the device.
+def use_machine(args: argparse.Namespace) -> torch.device:
+    """Set the number of threads, and return the device.
 
     Raises:
         ValueError: there is no such device.
     """
-    if chosen.threads is not None:
-        torch.set_num_threads(chosen.threads)
-    return pick_device(chosen.device)
+    if args.threads is not None:
+        torch.set_num_threads(args.threads)
+    return pick_device(args.device)
 
 
-def whole(text: str) -> int:
-    """Read a whole number of at least 1."""
+def positive_int(text: str) -> int:
+    """Parse a whole number of at least 1."""
     try:
         number = int(text)
         require_whole(number=number)
@@ -92,9 +94,9 @@ def whole(text: str) -> int:
 
 
 def _number_or_text(annotation: Any) -> dict[str, Any]:
-    kinds = [kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType]
-    if float in kinds:
+    types = [kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType]
+    if float in types:
         return {"type": float, "metavar": "X"}
-    if int in kinds:
+    if int in types:
         return {"type": int, "metavar": "N"}
     return {"metavar": "NAME"}

@@ -1,4 +1,4 @@
-"""Train a translator on a corpus, or go on with a training that was interrupted."""
+"""Train a translator on a corpus, or resume an interrupted run."""
 
 import argparse
 import dataclasses
@@ -9,7 +9,7 @@ from glassformer.cli.options import (
     add_data_option,
     add_machine_options,
     add_option,
-    read_meanings,
+    read_descriptions,
     to_flag,
     use_machine,
 )
@@ -22,51 +22,52 @@ from glassformer.training.settings import TrainingSettings
 USAGE = "--folder FOLDER"
 EPILOG = """\
 examples:
-  glassformer train --folder runs/first --steps 2000                     a small model, English to French
+  glassformer train --folder runs/first --steps 2000                       a small model, English to French
   glassformer train --folder runs/lstm --architecture additive_attention   an LSTM, for comparison
   glassformer train --folder runs/gpu --precision bfloat16 --compile --max-tokens 16384
   glassformer train --folder runs/de --corpus multi30k-en-de --data ~/data --seed 1
   torchrun --nproc-per-node 2 -m glassformer.cli train --folder runs/two   two processes, one model
 
-The folder then holds recipe.json, tokenizer.json, log.jsonl (a line for each thing that was measured),
-checkpoints/, and in the end translator/ and results.json: its translations of the corpus' tests, scored.
-A run may be killed at any moment: the same command goes on from its last checkpoint.
+The folder will hold recipe.json, tokenizer.json, log.jsonl and checkpoints/, and at the end translator/ and
+results.json, with its translations of the test sets and their scores. A run can be killed at any moment: the
+same command resumes it from its last checkpoint.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said of a training."""
-    meanings = read_meanings(Recipe)
+    """Add the options of ``glassformer train``."""
     run = parser.add_argument_group("run")
-    run.add_argument("--folder", type=Path, required=True, help="where the run is kept (required)")
+    run.add_argument("--folder", type=Path, required=True, help="folder of the run (required)")
     run.add_argument(
         "--corpus",
         choices=tuple(SOURCES),
         default="tatoeba-en-fr",
-        help="what to learn from (default: %(default)s)",
+        help="training corpus (default: %(default)s)",
     )
     add_data_option(run)
     add_machine_options(parser)
-    _add_model_options(parser, meanings)
-    settings = parser.add_argument_group("training")
-    meanings = read_meanings(TrainingSettings)
+    _add_model_options(parser)
+    training = parser.add_argument_group("training")
+    descriptions = read_descriptions(TrainingSettings)
     for field in dataclasses.fields(TrainingSettings):
-        add_option(settings, field.name, field.type, default=field.default, meaning=meanings[field.name])
+        add_option(
+            training, field.name, field.type, default=field.default, description=descriptions[field.name]
+        )
 
 
-def run(chosen: argparse.Namespace) -> None:
-    """Train what was asked for."""
-    given = vars(chosen)
-    own, all_names = _own_names(chosen.architecture), _model_names()
-    if foreign := [to_flag(name) for name in all_names if name in given and name not in own]:
-        chosen.refuse(
-            f"{', '.join(foreign)}: a model of --architecture {chosen.architecture} has no such option; "
-            f"it has {', '.join(map(to_flag, own))}"
+def run(args: argparse.Namespace) -> None:
+    """Train a recipe, or resume its run."""
+    given = vars(args)
+    own, owners = small_config(args.architecture), _owners()
+    if foreign := [to_flag(name) for name in owners if name in given and name not in own]:
+        args.parser.error(
+            f"{', '.join(foreign)}: not an option of --architecture {args.architecture}, "
+            f"which has {', '.join(map(to_flag, own))}"
         )
     settings = {field.name for field in dataclasses.fields(TrainingSettings)}
     recipe = Recipe(
-        corpus=chosen.corpus,
-        architecture=chosen.architecture,
+        corpus=args.corpus,
+        architecture=args.architecture,
         vocabulary_size=given.get("vocabulary_size", Recipe.vocabulary_size),
         model={name: given[name] for name in own if name in given},
         settings=TrainingSettings(**{name: given[name] for name in settings if name in given}),
@@ -74,65 +75,57 @@ def run(chosen: argparse.Namespace) -> None:
     try:
         run_recipe(
             recipe,
-            chosen.folder,
-            device=use_machine(chosen),
-            data_folder=chosen.data,
-            command=chosen.command_line,
+            args.folder,
+            device=use_machine(args),
+            data_folder=args.data,
+            command=args.command_line,
             report=lambda line: print(line, flush=True),
         )
     except KeyboardInterrupt:
-        there = list_checkpoints(chosen.folder / CHECKPOINTS_FOLDER)
-        begin = f"from {there[-1].name}" if there else "from the beginning: there is no checkpoint yet"
-        raise KeyboardInterrupt(f"The same command goes on {begin}") from None
+        saved = list_checkpoints(args.folder / CHECKPOINTS_FOLDER)
+        start = f"resumes from {saved[-1].name}" if saved else "starts again: there is no checkpoint yet"
+        raise KeyboardInterrupt(f"The same command {start}") from None
 
 
-def _add_model_options(parser: argparse.ArgumentParser, meanings: dict[str, str]) -> None:
-    model = parser.add_argument_group("model", "which options there are depends on the architecture")
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
+    descriptions = read_descriptions(Recipe)
+    model = parser.add_argument_group("model")
     model.add_argument(
         "--architecture",
         choices=tuple(ARCHITECTURES),
         default=Recipe.architecture,
-        help=meanings["architecture"].rstrip("."),
+        help=descriptions["architecture"].rstrip(".") + " (default: %(default)s)",
     )
-    add_option(
-        model,
-        "vocabulary_size",
-        int,
-        default=Recipe.vocabulary_size,
-        meaning=meanings["vocabulary_size"],
-    )
-    names = _model_names()
-    for owners in dict.fromkeys(names.values()):
-        shared = len(owners) == len(ARCHITECTURES)
-        group = model if shared else parser.add_argument_group(f"model: {' or '.join(owners)} only")
-        for name in names:
-            if names[name] == owners:
-                _add_model_option(group, name, owners)
+    size = Recipe.vocabulary_size
+    add_option(model, "vocabulary_size", int, default=size, description=descriptions["vocabulary_size"])
+    owners = _owners()
+    for architectures in dict.fromkeys(owners.values()):
+        shared = len(architectures) == len(ARCHITECTURES)
+        group = model if shared else parser.add_argument_group(f"model: {' or '.join(architectures)} only")
+        for name in owners:
+            if owners[name] == architectures:
+                _add_model_option(group, name, architectures)
 
 
 def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> None:
-    """Add an option of the model, with what it means to each architecture where that differs."""
-    meanings: dict[str, list[str]] = {}
+    """Add an option of the model, described for each architecture if the descriptions differ."""
+    users: dict[str, list[str]] = {}
     for architecture in architectures:
-        meaning = read_meanings(ARCHITECTURES[architecture].config)[name].rstrip(".")
-        meanings.setdefault(meaning, []).append(architecture)
-    if len(meanings) == 1:
-        (meaning,) = meanings
+        description = read_descriptions(ARCHITECTURES[architecture].config)[name].rstrip(".")
+        users.setdefault(description, []).append(architecture)
+    if len(users) == 1:
+        (description,) = users
     else:
-        meaning = "; ".join(f"{', '.join(those)}: {text}" for text, those in meanings.items())
-    fields = dataclasses.fields(ARCHITECTURES[architectures[0]].config)
-    field = next(field for field in fields if field.name == name)
-    add_option(group, name, field.type, default=small_config(architectures[0])[name], meaning=meaning)
+        description = "; ".join(f"{', '.join(names)}: {text}" for text, names in users.items())
+    fields = {field.name: field for field in dataclasses.fields(ARCHITECTURES[architectures[0]].config)}
+    default = small_config(architectures[0])[name]
+    add_option(group, name, fields[name].type, default=default, description=description)
 
 
-def _model_names() -> dict[str, tuple[str, ...]]:
-    """Give for each option of a model the architectures that have it."""
+def _owners() -> dict[str, tuple[str, ...]]:
+    """Map each setting of a model to the architectures that have it."""
     owners: dict[str, tuple[str, ...]] = {}
     for architecture in ARCHITECTURES:
-        for name in _own_names(architecture):
+        for name in small_config(architecture):
             owners[name] = (*owners.get(name, ()), architecture)
     return owners
-
-
-def _own_names(architecture: str) -> tuple[str, ...]:
-    return tuple(small_config(architecture))

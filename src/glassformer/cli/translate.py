@@ -1,4 +1,4 @@
-"""Translate sentences: those that are named, those of a file, or what comes through a pipe."""
+"""Translate sentences from the command line, a file or a pipe."""
 
 import argparse
 import sys
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import torch
 
-from glassformer.cli.lines import Line, open_sink, read_arguments, read_blocks, read_file
-from glassformer.cli.options import add_machine_options, to_flag, use_machine, whole
-from glassformer.cli.searching import (
+from glassformer.cli.decoding_options import (
+    add_beam_search_options,
     add_model_option,
     add_sampling_options,
-    add_search_options,
-    given_sampling,
-    given_search,
+    beam_search_options,
+    sampling_options,
 )
+from glassformer.cli.lines import Line, open_sink, read_arguments, read_blocks, read_file
+from glassformer.cli.options import add_machine_options, positive_int, to_flag, use_machine
 from glassformer.runtime import mix_seed
 from glassformer.training.folders import find_translator
 from glassformer.translator import Translator
@@ -30,84 +30,84 @@ examples:
   glassformer translate --sample --temperature 0.7 --seed 5 "I like it."
   glassformer translate --model runs/first --beam-size 1 "I am tired."
 
-Each argument or line is one sentence, and gives one line; text is UTF-8. A blank line gives a blank line.
-From a pipe, what has come is translated and passed on at once. An output file appears when it is complete.
+Each argument or line is one sentence in UTF-8 and gives one line of output; a blank line gives a blank line.
+Lines from a pipe are translated as they arrive. An output file appears once it is complete.
 
-With --n-best, each line is: number of the sentence, score, translation, with a tab between.
+With --n-best, each line of output holds sentence number, score and translation, separated by tabs.
 
-A line that is too long for the model or no UTF-8 gives a blank line, so that all others keep their place; it
-is named on stderr, and in the end the exit code is 1. Nothing is cut silently.
+A line that is too long for the model, or not valid UTF-8, is reported on standard error and gives a blank
+line, so that line numbers still match; the exit code is then 1. Nothing is truncated silently.
 """
 
 Write = Callable[[Sequence[Line]], list[str]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said of a translation."""
+    """Add the options of ``glassformer translate``."""
     parser.add_argument(
-        "sentences", nargs="*", metavar="SENTENCE", help="what to translate (default: what comes in)"
+        "sentences", nargs="*", metavar="SENTENCE", help="sentences to translate (default: standard input)"
     )
-    parser.add_argument("--input", type=Path, metavar="FILE", help="a file with a sentence in each line")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="where to write (default: print)")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="input file, one sentence per line")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
     add_model_option(parser)
     add_machine_options(parser)
-    add_search_options(parser)
+    add_beam_search_options(parser)
     parser.add_argument(
-        "--n-best", type=whole, metavar="N", help="give so many translations of a sentence, with scores"
+        "--n-best", type=positive_int, metavar="N", help="number of translations per sentence, with scores"
     )
     add_sampling_options(parser)
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Translate what was asked for; give 1 if a line could not be."""
-    _refuse_contradictions(chosen)
-    device = use_machine(chosen)
-    translator = Translator.load(find_translator(chosen.model), device=device)
-    write = _choose_writer(translator, chosen)
+def run(args: argparse.Namespace) -> int:
+    """Translate every line, and return 1 if one could not be translated."""
+    _require_consistent(args)
+    device = use_machine(args)
+    translator = Translator.load(find_translator(args.model), device=device)
+    write = _choose_writer(translator, args)
     failures = 0
-    with open_sink(chosen.output) as sink:
-        for block in _read(chosen):
-            unreadable = _name_unreadable(block, translator)
-            failures += len(unreadable)
-            readable = [line for line in block if line.number not in unreadable]
-            written = dict(zip((line.number for line in readable), write(readable), strict=True))
-            blank = "{}\t\t" if chosen.n_best else ""
+    with open_sink(args.output) as sink:
+        for block in _read(args):
+            invalid = _report_invalid(block, translator)
+            failures += len(invalid)
+            valid = [line for line in block if line.number not in invalid]
+            written = dict(zip((line.number for line in valid), write(valid), strict=True))
+            blank = "{}\t\t" if args.n_best else ""
             for line in block:
                 sink.write((written.get(line.number, blank.format(line.number)) + "\n").encode())
             sink.flush()
     if failures:
-        print(f"glassformer: lines that could not be translated, and are blank: {failures}", file=sys.stderr)
+        print(f"glassformer: {failures} lines could not be translated and are blank", file=sys.stderr)
     return int(failures > 0)
 
 
-def _refuse_contradictions(chosen: argparse.Namespace) -> None:
-    if chosen.sentences and chosen.input:
-        chosen.refuse("sentences come as arguments or from --input, not both")
-    search, sampling = given_search(chosen), given_sampling(chosen)
-    if not chosen.sample and (unused := [*sampling, *(["seed"] if "seed" in chosen else [])]):
-        chosen.refuse(f"{', '.join(map(to_flag, unused))}: only with --sample")
-    search.pop("max_length", None)  # which both have
-    if chosen.sample and (unused := [*search, *(["n_best"] if chosen.n_best else [])]):
-        chosen.refuse(f"{', '.join(map(to_flag, unused))}: not with --sample")
+def _require_consistent(args: argparse.Namespace) -> None:
+    if args.sentences and args.input:
+        args.parser.error("give sentences as arguments or with --input, not both")
+    search, sampling = beam_search_options(args), sampling_options(args)
+    if not args.sample and (unused := [*sampling, *(["seed"] if "seed" in args else [])]):
+        args.parser.error(f"{', '.join(map(to_flag, unused))}: only with --sample")
+    search.pop("max_length", None)  # both have it
+    if args.sample and (unused := [*search, *(["n_best"] if args.n_best else [])]):
+        args.parser.error(f"{', '.join(map(to_flag, unused))}: not with --sample")
 
 
-def _read(chosen: argparse.Namespace) -> Iterable[list[Line]]:
-    if chosen.sentences:
-        return [read_arguments(chosen.sentences)]
-    if chosen.input:
-        return read_file(chosen.input)
+def _read(args: argparse.Namespace) -> Iterable[list[Line]]:
+    if args.sentences:
+        return [read_arguments(args.sentences)]
+    if args.input:
+        return read_file(args.input)
     if sys.stdin is None:
-        raise ValueError("there is nothing to translate: name a sentence, or a file by --input")
+        raise ValueError("there is nothing to translate: give sentences as arguments or with --input")
     if sys.stdin.isatty():
-        print("Type a sentence and press Enter; Ctrl-D ends.", file=sys.stderr)
-    return read_blocks(sys.stdin.buffer)  # type: ignore[arg-type]  # it has read1, as every buffer has
+        print("Type a sentence and press Enter; press Ctrl-D to quit.", file=sys.stderr)
+    return read_blocks(sys.stdin.buffer)  # type: ignore[arg-type]  # every buffer has read1
 
 
-def _name_unreadable(block: Iterable[Line], translator: Translator) -> set[int]:
-    """Say on stderr which lines cannot be translated, and why; return their numbers."""
+def _report_invalid(block: Iterable[Line], translator: Translator) -> set[int]:
+    """Report on standard error the lines that cannot be translated, and return their numbers."""
     numbers = set()
     for line in block:
-        if reason := line.fault or _too_long(line.text, translator):
+        if reason := line.error or _too_long(line.text, translator):
             print(f"glassformer: line {line.number} {reason}", file=sys.stderr)
             numbers.add(line.number)
     return numbers
@@ -118,39 +118,40 @@ def _too_long(text: str, translator: Translator) -> str:
     if tokens <= most:
         return ""
     return (
-        f"is too long: its {len(text.split())} words are {tokens} tokens, and the model reads at most "
+        f"is too long: its {len(text.split())} words are {tokens} tokens, but the model reads at most "
         f"{most}; split it into sentences"
     )
 
 
-def _choose_writer(translator: Translator, chosen: argparse.Namespace) -> Write:
-    search = given_search(chosen)
+def _choose_writer(translator: Translator, args: argparse.Namespace) -> Write:
+    search = beam_search_options(args)
+    sampling = sampling_options(args) | search
 
-    def best(lines: Sequence[Line]) -> list[str]:
+    def write_best(lines: Sequence[Line]) -> list[str]:
         return list(map(_one_line, translator.translate([line.text for line in lines], **search)))
 
-    def several(lines: Sequence[Line]) -> list[str]:
-        found = translator.translate_n_best([line.text for line in lines], n_best=chosen.n_best, **search)
+    def write_n_best(lines: Sequence[Line]) -> list[str]:
+        found = translator.translate_n_best([line.text for line in lines], n_best=args.n_best, **search)
         return [
             "\n".join(f"{line.number}\t{one.score:.4f}\t{_one_line(one.text)}" for one in translations)
             for line, translations in zip(lines, found, strict=True)
         ]
 
-    def drawn(lines: Sequence[Line]) -> list[str]:
-        # One by one, so that what a line draws depends on its number alone, not on what came with it.
+    def write_sample(lines: Sequence[Line]) -> list[str]:
+        # One by one, so that a sample depends on its line number alone, not on the other lines.
         return [
-            _one_line(translator.sample([line.text], generator=chance(line), **options)[0]) for line in lines
+            _one_line(translator.sample([line.text], generator=make_generator(line), **sampling)[0])
+            for line in lines
         ]
 
-    def chance(line: Line) -> torch.Generator:
-        return torch.Generator().manual_seed(mix_seed(vars(chosen).get("seed", 0), line.number))
+    def make_generator(line: Line) -> torch.Generator:
+        return torch.Generator().manual_seed(mix_seed(vars(args).get("seed", 0), line.number))
 
-    options = given_sampling(chosen) | search
-    if chosen.sample:
-        return drawn
-    return several if chosen.n_best else best
+    if args.sample:
+        return write_sample
+    return write_n_best if args.n_best else write_best
 
 
 def _one_line(text: str) -> str:
-    """Keep a line a line, even if the model wrote the end of one into it."""
+    """Replace line breaks and tabs that the model generated by spaces."""
     return " ".join(text.split())

@@ -23,7 +23,7 @@ class TrainingSettings:
         learning_rate: peak learning rate.
         schedule: decay of the learning rate after warm-up.
         warmup_steps: number of steps over which the learning rate rises to its peak.
-        optimizer: optimizer: adam, or adamw with decoupled weight decay.
+        optimizer: update rule: adam, or adamw with decoupled weight decay.
         beta1: decay rate of Adam's first moment.
         beta2: decay rate of Adam's second moment.
         epsilon: constant that keeps Adam from dividing by zero.
