@@ -39,7 +39,7 @@ def test_its_size_is_told(model, tmp_path, capsys, monkeypatch, most, verdict):
     monkeypatch.setattr(export, "MAX_BYTES", most)
     assert main(["export", str(model), "--output", str(tmp_path)]) == 0
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
-    assert f"total {size / 1e6:.2f} MB, {verdict} the {most / 1e6:.2f} MB" in capsys.readouterr().out
+    assert f"total: {size / 1e6:.2f} MB, {verdict} the {most / 1e6:.2f} MB" in capsys.readouterr().out
 
 
 def test_what_is_no_translator_is_answered(tmp_path, capsys):
