@@ -120,7 +120,7 @@ def test_files_of_two_translators_do_not_pass_for_one(translator, tmp_path):
 
 
 def test_a_model_with_another_pad_id_is_refused(tokenizer):
-    with pytest.raises(ValueError, match="the model must fill up with pad_id 0, got 5"):
+    with pytest.raises(ValueError, match="the model must have pad_id 0, got 5"):
         Translator(make_model(pad_id=5), tokenizer)
 
 
@@ -220,10 +220,10 @@ def test_drawing_is_decided_by_the_generator_and_without_warmth_it_is_greedy(tra
     assert draw(1, temperature=0) == draw(2, top_k=1) == translator.translate(SENTENCES, beam_size=1)
 
 
-def test_the_longest_source_is_just_not_too_long(tokenizer):
+def test_a_sentence_of_the_maximum_length_is_translated(tokenizer):
     translator = Translator(make_model(positions="learned", max_length=11), tokenizer)
-    assert translator.longest_source == 11
-    assert Translator(make_model(), tokenizer).longest_source == 1024
+    assert translator.max_source_length == 11
+    assert Translator(make_model(), tokenizer).max_source_length == 1024
     token = "cat" if len(tokenizer.encode(["cat"])[0]) == 1 else "."
     lengths = {len(tokenizer.encode([token * many])[0]): token * many for many in range(1, 11)}
     translator.translate([lengths[10]])

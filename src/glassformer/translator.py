@@ -1,4 +1,4 @@
-"""A model with its tokenizer: sentences in, sentences out."""
+"""Translate sentences with a model and its tokenizer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -19,17 +19,17 @@ from glassformer.modules.storage import MODEL_FILE, AnyTranslator, load_model, s
 from glassformer.validation import require_whole
 
 TOKENIZER_FILE = "tokenizer.json"
-MOST_TOKENS = 1024
+MAX_TOKENS = 1024
 
-_MARKS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
+_SPECIAL_TOKENS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 
 
 class ScoredTranslation(NamedTuple):
-    """A translation, and what the search ranks it by.
+    """A translation and its score.
 
     Attributes:
-        text: the translation.
-        score: its log-probability over its length penalty: see `decoding.beam.Hypothesis`.
+        text: translation.
+        score: log-probability divided by the length penalty, as in `decoding.beam.Hypothesis`.
     """
 
     text: str
@@ -37,17 +37,17 @@ class ScoredTranslation(NamedTuple):
 
 
 class Translator:
-    """Translates sentences of one language into another.
+    """Model and tokenizer that translate sentences of one language into another.
 
     >>> Translator.load("en-fr").translate(["I am tired."])                  # doctest: +SKIP
     ['Je suis fatigué.']
 
     Args:
-        model: what translates; it is put into evaluation mode.
-        tokenizer: what cuts sentences into the tokens the model was trained on, in both languages.
+        model: trained model; it is put into evaluation mode.
+        tokenizer: tokenizer the model was trained with, shared by both languages.
 
     Raises:
-        ValueError: the model has not as many ids as the tokenizer, or another pad id.
+        ValueError: model and tokenizer differ in vocabulary size or pad id.
     """
 
     def __init__(self, model: AnyTranslator, tokenizer: Tokenizer) -> None:
@@ -59,22 +59,21 @@ class Translator:
                 f"and {sizes[1]} target ids, the tokenizer {tokenizer.vocabulary_size}"
             )
         if config.pad_id != PAD_ID:
-            raise ValueError(f"the model must fill up with pad_id {PAD_ID}, got {config.pad_id}")
+            raise ValueError(f"the model must have pad_id {PAD_ID}, got {config.pad_id}")
         self.model = model.eval()
         self.tokenizer = tokenizer
 
     @classmethod
     def load(cls, folder: Path | str, *, device: torch.device | str = "cpu") -> "Translator":
-        """Read a translator from a folder that `save` wrote, or by the name of a pretrained one.
+        """Load a translator from a folder that `save` wrote, or a pretrained one by name.
 
         Args:
-            folder: the folder, or such a name, as in `pretrained_translators`; a folder of that name is
-                preferred.
-            device: where the model is to run.
+            folder: the folder, or a name from `pretrained_translators`; an existing folder is preferred.
+            device: device of the model.
 
         Raises:
-            FileNotFoundError: there is no such folder and no such name, or a file is missing in it.
-            ValueError: a file is not what it should be, or the files do not belong together.
+            FileNotFoundError: there is no such folder or name, or a file is missing.
+            ValueError: a file is damaged, or the files do not belong together.
         """
         path = locate_translator(folder)
         model = load_model(path)
@@ -89,16 +88,16 @@ class Translator:
             raise ValueError(f"{path}: {error}") from error
 
     def save(self, folder: Path | str, *, dtype: torch.dtype = torch.float32, **notes: Any) -> None:
-        """Write the translator into a folder, beside what else stands there, whole or not at all.
+        """Save the translator to a folder, completely or not at all; other files stay.
 
         Args:
-            folder: where to; a translator that stands there is replaced.
-            dtype: the numbers in the file; float16 halves it. They are read as float32 again.
-            **notes: what else is written into the description of the model, such as where it comes from.
+            folder: target folder; a translator in it is replaced.
+            dtype: number type of the stored weights; float16 halves the file. They load as float32.
+            **notes: further entries of the model description, such as its origin.
 
         Raises:
             ValueError: the weights are not finite in ``dtype``.
-            OSError: it cannot be written.
+            OSError: the folder cannot be written.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,54 +115,53 @@ class Translator:
         max_length: int | None = None,
         batch_tokens: int = 4096,
     ) -> list[str]:
-        """Translate sentences; each one comes out as if it were alone.
+        """Translate sentences; the result for one does not depend on the others.
 
-        An empty or blank sentence is translated into an empty one.
+        The translation of a blank sentence is empty.
 
         Args:
-            sentences: what is translated, each as typed.
-            beam_size: how many translations of a sentence are followed at once; 1 takes the likeliest token
-                each time.
-            length_penalty: what makes up for short translations being likelier: see `decoding.beam`.
-            alpha: how strongly.
-            max_length: how many tokens a translation may have at most, the end among them. Without it,
-                twice as many as the sentence has and 10 more.
-            batch_tokens: how many source tokens, padding among them, go through the model at once; one
-                sentence always does.
+            sentences: sentences as typed.
+            beam_size: number of hypotheses kept per sentence; 1 is greedy decoding.
+            length_penalty: divisor of log-probabilities, as in `decoding.beam.beam_search`.
+            alpha: exponent of the length penalty.
+            max_length: number of tokens of a translation at most, the end included; by default, twice the
+                length of the sentence plus 10.
+            batch_tokens: number of source tokens per batch, padding included; a batch has at least one
+                sentence.
 
         Returns:
             The translations, in the order of the sentences.
 
         Raises:
-            ValueError: a sentence is longer than the model may read (`MOST_TOKENS`, or the ``max_length`` of
+            ValueError: a sentence is longer than the model accepts (`MAX_TOKENS`, or the ``max_length`` of
                 learned positions), or an argument does not fit; nothing is translated then.
         """
         require_whole(beam_size=beam_size)
         if beam_size == 1:
-            return self._texts(self._written(greedy_decode, sentences, batch_tokens, max_length=max_length))
+            return self._texts(self._decode(greedy_decode, sentences, batch_tokens, max_length=max_length))
         search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty, alpha=alpha)
-        found = self._written(search, sentences, batch_tokens, max_length=max_length)
+        found = self._decode(search, sentences, batch_tokens, max_length=max_length)
         return self._texts([hypotheses[0].ids if hypotheses else () for hypotheses in found])
 
     def translate_n_best(
         self, sentences: Sequence[str], *, n_best: int, batch_tokens: int = 4096, **search: Any
     ) -> list[list[ScoredTranslation]]:
-        """Translate each sentence in several ways, the best first, with their scores.
+        """Return the n best translations of each sentence, best first, with their scores.
 
         Args:
             sentences: as in `translate`.
-            n_best: how many translations of a sentence to give, at most as many as the beam size.
+            n_best: number of translations per sentence, at most the beam size.
             batch_tokens: as in `translate`.
-            **search: ``beam_size`` and what else says how to search, as in `translate`; 1 is a search, too.
+            **search: options of the search, such as ``beam_size``, as in `translate`.
 
         Returns:
-            For each sentence its translations; less than ``n_best`` only if the search met no more. The
-            one of a blank sentence is empty, of score 0.
+            The translations of each sentence, fewer than ``n_best`` only if the search found no more. A blank
+            sentence has one empty translation of score 0.
 
         Raises:
             ValueError: as in `translate`, or ``n_best`` is above ``beam_size``.
         """
-        found = self._written(beam_search, sentences, batch_tokens, n_best=n_best, **search)
+        found = self._decode(beam_search, sentences, batch_tokens, n_best=n_best, **search)
         nothing = [ScoredTranslation("", 0.0)]
         return [
             [ScoredTranslation(self._texts([one.ids])[0], one.score) for one in hypotheses] or nothing
@@ -181,16 +179,16 @@ class Translator:
         max_length: int | None = None,
         batch_tokens: int = 4096,
     ) -> list[str]:
-        """Translate sentences by chance, each token drawn as often as the model finds it likely.
+        """Sample translations from the model's distribution.
 
-        What a sentence draws depends on those beside it, too.
+        The result for a sentence depends on its place among the others.
 
         Args:
             sentences: as in `translate`.
-            generator: where chance comes from, on the CPU.
-            temperature: what logits are divided by: below 1 the likely becomes likelier, 0 is greedy.
-            top_k: how many of the likeliest tokens are drawn from; without it, all.
-            top_p: the share of probability, counted from the likeliest token, that is drawn from.
+            generator: source of randomness, on the CPU.
+            temperature: divisor of the logits: below 1 sharpens the distribution, 0 is greedy decoding.
+            top_k: number of most probable tokens to sample from; all by default.
+            top_p: total probability of the most probable tokens to sample from.
             max_length: as in `translate`.
             batch_tokens: as in `translate`.
 
@@ -198,25 +196,25 @@ class Translator:
             ValueError: as in `translate`.
         """
         draw = partial(sample, generator=generator, temperature=temperature, top_k=top_k, top_p=top_p)
-        return self._texts(self._written(draw, sentences, batch_tokens, max_length=max_length))
+        return self._texts(self._decode(draw, sentences, batch_tokens, max_length=max_length))
 
     @property
-    def longest_source(self) -> int:
-        """How many tokens a sentence may have, its end among them."""
-        return min(MOST_TOKENS, self.model.config.num_positions or MOST_TOKENS)
+    def max_source_length(self) -> int:
+        """Number of tokens that a sentence can have at most, the end included."""
+        return min(MAX_TOKENS, self.model.config.num_positions or MAX_TOKENS)
 
-    def _written(
-        self, write: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any
+    def _decode(
+        self, decode: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any
     ) -> list[Any]:
-        """Have sentences of like length written together; what comes has their order, a blank one ()."""
+        """Decode batches of similar length; return the results in the order of the sentences, () if blank."""
         require_whole(batch_tokens=batch_tokens)
         tokens = self._tokenize(sentences)
         device = next(self.model.parameters()).device
         results: list[Any] = [()] * len(sentences)
-        for chosen in _batches([len(ids) for ids in tokens], batch_tokens):
-            source_ids = _stack([tokens[number] for number in chosen]).to(device)
-            written = write(self.model, source_ids, **_MARKS, **options)
-            for number, result in zip(chosen, written, strict=True):
+        for numbers in _batches([len(ids) for ids in tokens], batch_tokens):
+            source_ids = _stack([tokens[number] for number in numbers]).to(device)
+            decoded = decode(self.model, source_ids, **_SPECIAL_TOKENS, **options)
+            for number, result in zip(numbers, decoded, strict=True):
                 results[number] = result
         return results
 
@@ -224,20 +222,20 @@ class Translator:
         return self.tokenizer.decode([row.tolist() if isinstance(row, Tensor) else row for row in rows])
 
     def _tokenize(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each sentence with the end, or none where it is blank."""
+        """Return the ids of each sentence with the end, or none if it is blank."""
         if isinstance(sentences, str):
             raise ValueError("sentences must be a list of sentences, got one string")
         for number, sentence in enumerate(sentences, start=1):
             if not isinstance(sentence, str):
                 raise ValueError(f"sentence {number} must be a string, got {type(sentence).__name__}")
-        most = self.longest_source
+        most = self.max_source_length
         tokens = self.tokenizer.encode(sentences)
         for number, ids in enumerate(tokens, start=1):
             if len(ids) >= most:
                 words = len(sentences[number - 1].split())
                 raise ValueError(
                     f"sentence {number} is too long: its {words} words are {len(ids) + 1} tokens with the "
-                    f"end, and the model reads at most {most}; split it into shorter sentences"
+                    f"end, and the model accepts at most {most}; split it into shorter sentences"
                 )
         return [[*ids, END_ID] if ids else [] for ids in tokens]
 
@@ -272,7 +270,7 @@ def _pretrained_folder() -> Path:
 
 
 def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield the numbers of sentences that go together, the longest first; those of length 0 never."""
+    """Yield the numbers of the sentences of each batch, longest first, without those of length 0."""
     by_length = sorted((n for n, length in enumerate(lengths) if length), key=lambda n: -lengths[n])
     while by_length:
         size = max(1, batch_tokens // lengths[by_length[0]])

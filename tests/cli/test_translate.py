@@ -99,7 +99,7 @@ def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkey
     output = tmp_path / "out"
     output.write_text("old", encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.setattr(Translator, "_written", lambda *_, **__: 1 / 0)
+        patch.setattr(Translator, "_decode", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             translate(model, *SENTENCES, "--output", output)
     assert output.read_text(encoding="utf-8") == "old"

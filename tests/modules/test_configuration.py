@@ -82,7 +82,7 @@ def test_what_fits_no_transformer_is_named(overrides, message):
     ("overrides", "message"),
     [
         ({"num_layers": 0}, "num_layers must be a whole number of at least 1, got 0"),
-        ({"bidirectional": True}, r"d_model \(5\) must be even where the encoder is bidirectional"),
+        ({"bidirectional": True}, r"d_model \(5\) must be even for a bidirectional encoder"),
     ],
 )
 def test_what_fits_no_recurrent_translator_is_named(overrides, message):

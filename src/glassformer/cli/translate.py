@@ -114,7 +114,7 @@ def _report_invalid(block: Iterable[Line], translator: Translator) -> set[int]:
 
 
 def _too_long(text: str, translator: Translator) -> str:
-    tokens, most = len(translator.tokenizer.encode([text])[0]) + 1, translator.longest_source
+    tokens, most = len(translator.tokenizer.encode([text])[0]) + 1, translator.max_source_length
     if tokens <= most:
         return ""
     return (

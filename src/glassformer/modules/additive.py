@@ -1,4 +1,4 @@
-"""Attention by a small network (Bahdanau et al., 2015), trainable."""
+"""Differentiable additive attention (Bahdanau et al., 2015)."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -37,10 +37,10 @@ def additive_attention(
 
 
 class AdditiveAttention(nn.Module):
-    """Look back at the source with a small network: see `additive_attention` (Bahdanau et al., 2015).
+    """Additive attention with trainable weights: see `additive_attention` (Bahdanau et al., 2015).
 
     Args:
-        d_model: the width of queries and keys, and of the network.
+        d_model: width of queries, keys and the hidden layer.
     """
 
     def __init__(self, d_model: int) -> None:

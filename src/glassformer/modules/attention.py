@@ -1,7 +1,7 @@
-"""Attention and its heads, trainable (Vaswani et al., 2017, section 3.2).
+"""Differentiable attention and multi-head attention (Vaswani et al., 2017, section 3.2).
 
-Two paths to one result: the taught path computes the weights and returns them, the fused path hands
-everything to PyTorch's kernel, which is faster and never holds the weights.
+Two paths give one result. The taught path computes the weights and returns them. The fused path calls
+PyTorch's kernel, which is faster and never stores the weights.
 """
 
 import math
@@ -34,7 +34,7 @@ def attention_weights(
 ) -> Float[Tensor, "*batch query key"]:
     """Differentiable twin of `reference.attention.attention_weights`.
 
-    ``score_bias``, if given, is added to the scaled scores: that is how linear-bias positions enter.
+    ``score_bias`` is added to the scaled scores; ALiBi positions are such a bias.
     """
     require_attention_inputs(query, key, attn_mask=attn_mask)
     require_same_dtype(query=query, key=key)
@@ -52,9 +52,8 @@ def scaled_dot_product_attention(
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
     """Differentiable twin of `reference.attention.scaled_dot_product_attention`: the taught path.
 
-    With ``dropout``, each weight is dropped with that probability and the others grow to make up for it.
-    The weights returned are those that mixed the values, after dropout, as in torch: then their rows
-    need not sum to one.
+    With ``dropout``, each weight is dropped with that probability and the others are scaled up. As in
+    PyTorch, the weights returned are those after dropout, so that their rows need not sum to one.
     """
     _require_inputs(query, key, value, attn_mask, dropout)
     return _attend(query, key, value, attn_mask, dropout, score_bias)
@@ -69,21 +68,18 @@ def fused_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Attend without ever holding the weights: what `scaled_dot_product_attention` attends to, by the kernel.
-
-    Arguments as there.
-    """
+    """Compute the attended values of `scaled_dot_product_attention` with a fused kernel, without weights."""
     _require_inputs(query, key, value, attn_mask, dropout)
     if dropout and query.device.type == "cpu":  # the CPU has no fused kernel with dropout
         return _attend(query, key, value, attn_mask, dropout, score_bias)[0]
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
-    # Kernels differ on a query that may look at nothing: let it look everywhere and take back what it saw.
-    sees_something = attn_mask.any(-1, keepdim=True)
-    allowed = attn_mask | ~sees_something
+    # Kernels differ on fully masked queries: unmask them, and zero their output.
+    attends = attn_mask.any(-1, keepdim=True)
+    allowed = attn_mask | ~attends
     mask = allowed if score_bias is None else score_bias.masked_fill(~allowed, -math.inf)
     attended = F.scaled_dot_product_attention(query, key, value, mask, dropout)
-    return attended.masked_fill(~sees_something, 0)
+    return attended.masked_fill(~attends, 0)
 
 
 def split_heads(
@@ -102,16 +98,16 @@ def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "
 
 
 class AttentionHeads(nn.Module):
-    """All heads of one attention, between split and merge: the place to look in, or step in, from outside.
+    """Attention in all heads, between split and merge: the module to hook for recording or ablation.
 
-    It has no parameters. A `MultiHeadAttention` calls its ``heads`` exactly once a forward pass, whichever
-    path it takes, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``, and goes on with
-    the pair ``(attended, weights)`` that comes back. So, without a second pass and with nothing stored:
+    It has no parameters. `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, on either
+    path, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``, and uses the pair
+    ``(attended, weights)`` that it returns:
 
-    - to record, a forward pre-hook (``with_kwargs=True``) sets ``need_weights`` to True, and a forward hook
-      reads the weights, of shape ``batch heads query key``;
-    - to ablate, a forward hook returns ``(attended, weights)`` with a head's attended values, of shape
-      ``batch heads query d_head``, replaced.
+    - to record, set ``need_weights`` to True in a forward pre-hook (``with_kwargs=True``), and read the
+      weights, of shape ``batch heads query key``, in a forward hook;
+    - to ablate, return ``(attended, weights)`` from a forward hook, with the attended values of a head, of
+      shape ``batch heads query d_head``, replaced.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -132,7 +128,7 @@ class AttentionHeads(nn.Module):
         Float[Tensor, "*batch heads query d_head"],
         Float[Tensor, "*batch heads query key"] | None,
     ]:
-        """Attend in each head; the weights are None where they are not needed: that is the fused path."""
+        """Compute attention in each head: by the fused path, without weights, unless they are needed."""
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)
@@ -140,17 +136,16 @@ class AttentionHeads(nn.Module):
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side: Concat(head₁, …, headₕ) W_O (Vaswani et al., 2017, section 3.2.2).
+    """Multi-head attention: Concat(head₁, …, headₕ) W_O (Vaswani et al., 2017, section 3.2.2).
 
-    Calling it gives the output and each head's weights; `attend` gives the output alone, faster. What is to
-    be seen or changed inside, on either path, is seen or changed at ``heads``: see `AttentionHeads`.
+    Its submodule ``heads`` is the place for hooks: see `AttentionHeads`.
 
     Args:
-        d_model: the width of queries, keys, values and output.
-        num_heads: how many attentions; d_model must be a multiple of it.
-        dropout: the probability with which a weight is dropped while training.
-        bias: whether the four projections add a bias.
-        positions: rotary or linear-bias positions, if the heads themselves are to know where tokens stand.
+        d_model: width of queries, keys, values and output.
+        num_heads: number of heads; d_model must be a multiple of it.
+        dropout: probability of dropping an attention weight in training.
+        bias: True for projections with a bias.
+        positions: rotary or ALiBi positions, applied in each head.
 
     Raises:
         ValueError: a size or probability does not fit.

@@ -21,8 +21,7 @@ class KVCache:
     a cross-attention, whose keys and values come from the memory.
 
     Args:
-        positions: position of the token in each slot; one slot is taken per new token.
-
+        positions: position of the token in each slot; each new token takes one.
     """
 
     def __init__(self, positions: Int[Tensor, " slots"] | None = None) -> None:

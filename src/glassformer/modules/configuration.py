@@ -1,4 +1,4 @@
-"""The sizes and choices that make a translator."""
+"""Configurations: sizes and options of a translator."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,14 +16,14 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class TranslatorConfig:
-    """What every translator must know of the tokens it reads and writes.
+    """Vocabularies and embeddings, common to all translators.
 
     Attributes:
-        source_vocabulary_size: how many source ids there are.
-        target_vocabulary_size: how many target ids there are.
-        pad_id: the id that fills short sentences up; nobody looks at it.
-        tie_embeddings: "target" uses one matrix to read and to write target tokens, "all" the same one
-            for source tokens too (section 3.4; it takes one shared vocabulary), "none" three of them.
+        source_vocabulary_size: number of source ids.
+        target_vocabulary_size: number of target ids.
+        pad_id: id that pads short sentences; it is masked.
+        tie_embeddings: "target" shares one matrix between target embedding and output, "all" between them
+            and the source embedding (section 3.4; it needs one shared vocabulary), "none" shares nothing.
 
     Raises:
         ValueError: a size or a choice does not fit; the message names it.
@@ -54,21 +54,21 @@ class TranslatorConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(TranslatorConfig):
-    """The sizes and choices that make a `Transformer`; the defaults are the paper's base model.
+    """Configuration of a `Transformer`; the defaults are the paper's base model.
 
-    Vocabularies and tying are those of every `TranslatorConfig`.
+    Further attributes in `TranslatorConfig`.
 
     Attributes:
-        d_model: the width of every vector between layers.
-        num_heads: how many heads attend in each attention.
-        d_ff: the width inside the feed-forward networks.
-        num_encoder_layers: how many layers read.
-        num_decoder_layers: how many layers write.
-        dropout: the probability of dropping: embeddings, weights, inside and after every sublayer.
-        norm: "post" as in the paper, or "pre", which ends each stack with one more norm.
+        d_model: width of the vectors between layers.
+        num_heads: number of heads in each attention.
+        d_ff: width of the feed-forward networks' hidden layers.
+        num_encoder_layers: number of encoder layers.
+        num_decoder_layers: number of decoder layers.
+        dropout: probability of dropping embeddings, attention weights, hidden activations, sublayer outputs.
+        norm: "post" as in the paper, or "pre", which adds a norm at the end of each stack.
         positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "alibi" act
-            inside self-attention, "none" leaves order to the causal mask alone.
-        max_length: how many positions "learned" has.
+            in self-attention, "none" leaves order to the causal mask.
+        max_length: number of "learned" positions.
 
     Raises:
         ValueError: a size or a choice does not fit; the message names it.
@@ -94,7 +94,7 @@ class TransformerConfig(TranslatorConfig):
         require_choice(("sinusoidal", "learned", "rotary", "alibi", "none"), positions=self.positions)
         if self.positions == "rotary" and self.d_model // self.num_heads % 2:
             raise ValueError(
-                f"rotary positions turn numbers in pairs: d_model ({self.d_model}) must be an even multiple "
+                f"rotary positions rotate pairs: d_model ({self.d_model}) must be an even multiple "
                 f"of num_heads ({self.num_heads})"
             )
 
@@ -107,12 +107,12 @@ class TransformerConfig(TranslatorConfig):
     def tiny(
         cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
     ) -> "TransformerConfig":
-        """A model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
+        """Configure a model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
 
         Args:
-            source_vocabulary_size: how many source ids there are.
-            target_vocabulary_size: how many target ids there are. Without it, the two languages share one
-                vocabulary and one matrix; with it, only reading and writing the target do.
+            source_vocabulary_size: number of source ids.
+            target_vocabulary_size: number of target ids. Without it, the languages share one vocabulary and
+                one matrix; with it, only the target embedding and the output do.
             **overrides: any attribute of the configuration.
         """
         sizes = {
@@ -128,14 +128,14 @@ class TransformerConfig(TranslatorConfig):
     def base(
         cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
     ) -> "TransformerConfig":
-        """The paper's base model (Table 3): 6 + 6 layers, d_model 512, 8 heads. Arguments as in `tiny`."""
+        """Configure the paper's base model (Table 3): 6 + 6 layers, d_model 512. Arguments as in `tiny`."""
         return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
 
     @classmethod
     def big(
         cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
     ) -> "TransformerConfig":
-        """The paper's big model (Table 3): 6 + 6 layers, d_model 1024, 16 heads. Arguments as in `tiny`."""
+        """Configure the paper's big model (Table 3): 6 + 6 layers, d_model 1024. Arguments as in `tiny`."""
         sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
         return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
 
@@ -148,15 +148,15 @@ class TransformerConfig(TranslatorConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentConfig(TranslatorConfig):
-    """The sizes and choices that make a recurrent translator.
+    """Configuration of a recurrent translator.
 
-    Vocabularies and tying are those of every `TranslatorConfig`.
+    Further attributes in `TranslatorConfig`.
 
     Attributes:
-        d_model: the width of embeddings, states and attention.
-        num_layers: how many LSTMs are stacked, in the encoder and in the decoder.
-        bidirectional: whether half of each encoder state is read from the end (Bahdanau et al., 2015).
-        dropout: the probability of dropping embeddings, and states before they are used.
+        d_model: width of embeddings, states and attention.
+        num_layers: number of stacked LSTMs in the encoder, and in the decoder.
+        bidirectional: True for an encoder that also reads from the end (Bahdanau et al., 2015).
+        dropout: probability of dropping embeddings and states.
 
     Raises:
         ValueError: a size or a choice does not fit; the message names it.
@@ -172,4 +172,4 @@ class RecurrentConfig(TranslatorConfig):
         require_whole(d_model=self.d_model, num_layers=self.num_layers)
         require_probability(dropout=self.dropout)
         if self.bidirectional and self.d_model % 2:
-            raise ValueError(f"d_model ({self.d_model}) must be even where the encoder is bidirectional")
+            raise ValueError(f"d_model ({self.d_model}) must be even for a bidirectional encoder")

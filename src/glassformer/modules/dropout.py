@@ -1,4 +1,4 @@
-"""Dropout (Srivastava et al., 2014), with chance that is cheap to draw on a CPU."""
+"""Dropout (Srivastava et al., 2014) with cheap random bits on the CPU."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from glassformer.validation import require_floating, require_probability
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Set each number to zero with probability ``p``, and let the others grow to make up for it.
+    """Zero each component with probability ``p``, and scale the others by 1 / (1 − p).
 
-    As `torch.nn.functional.dropout`, which on a CPU spends an eighth of a small model's training step on
-    drawing. Here sixteen random bits decide about a number, so that ``p`` is met to within 2⁻¹⁷.
+    On a CPU, `torch.nn.functional.dropout` spends an eighth of a small model's training step on random
+    numbers. Here each component takes sixteen random bits, which meets ``p`` to within 2⁻¹⁷.
 
     Raises:
         ValueError: ``x`` does not hold floats, or ``p`` is not a probability below 1.
@@ -28,15 +28,15 @@ def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
 
 
 class Dropout(nn.Dropout):
-    """`dropout` while training, nothing in evaluation."""
+    """`dropout` in training mode, the identity in evaluation mode."""
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Drop from what is given, unless in evaluation mode."""
+        """Apply dropout in training mode."""
         return dropout(input, self.p) if self.training else input
 
 
 class _Keep(torch.autograd.Function):
-    """x · kept · scale; for the way back it remembers which were kept, a byte each."""
+    """Compute x · kept · scale; the backward pass needs only the mask, one byte per component."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, kept: Tensor, scale: float) -> Tensor:
@@ -51,7 +51,7 @@ class _Keep(torch.autograd.Function):
 
 
 def _draw_kept(shape: torch.Size, p: float) -> Bool[Tensor, "..."]:
-    """Draw for each number whether it is kept; one whole number of 64 bits decides about four."""
+    """Draw the mask of kept components; each 64-bit integer serves four."""
     size = shape.numel()
     bits = torch.empty(-(-size // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
     return bits[:size].view(shape) >= min(round(p * 2**16), 2**16 - 1) - 2**15

@@ -1,4 +1,4 @@
-"""An encoder layer, a decoder layer, and what stands in them beside attention (Vaswani et al., 2017)."""
+"""Encoder and decoder layers, feed-forward networks, residual connections (Vaswani et al., 2017)."""
 
 from collections.abc import Callable
 
@@ -59,12 +59,12 @@ def feed_forward(
 
 
 class FeedForward(nn.Module):
-    """Widen each vector, keep what is positive, narrow it again: max(0, xW₁ + b₁)W₂ + b₂ (section 3.3).
+    """Position-wise feed-forward network: max(0, xW₁ + b₁)W₂ + b₂ (section 3.3).
 
     Args:
-        d_model: the width of the vectors.
-        d_ff: the width in between.
-        dropout: the probability with which a number in between is dropped while training.
+        d_model: width of the vectors.
+        d_ff: width of the hidden layer.
+        dropout: probability of dropping a hidden activation in training.
     """
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
@@ -76,19 +76,19 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Send each position through the same two maps, by itself."""
+        """Apply the network to each position separately."""
         require_floating(x=x)
         require_width(self.inner.in_features, x=x)
         return self.outer(self.dropout(self.inner(x).relu()))
 
 
 class Residual(nn.Module):
-    """Add to x what a sublayer makes of it, and keep the sum in scale with a layer norm.
+    """Residual connection around a sublayer, with layer normalisation.
 
     Args:
-        d_model: the width of the vectors.
-        dropout: the probability with which a number the sublayer gives is dropped while training.
-        norm: "post" norms the sum, as in the paper (section 3.1); "pre" norms what the sublayer is given
+        d_model: width of the vectors.
+        dropout: probability of dropping a component of the sublayer's output in training.
+        norm: "post" normalises the sum, as in the paper (section 3.1); "pre" normalises the sublayer's input
             and leaves the sum alone, a straight path through all layers (Xiong et al., 2020).
     """
 
@@ -114,13 +114,12 @@ class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward network, each in a residual connection (Figure 1, left).
 
     Args:
-        d_model: the width of the vectors.
-        num_heads: how many heads attend.
-        d_ff: the width inside the feed-forward network.
-        dropout: the probability of dropping, on the weights, inside the feed-forward network, and on what
-            each sublayer gives.
+        d_model: width of the vectors.
+        num_heads: number of heads.
+        d_ff: width of the feed-forward network's hidden layer.
+        dropout: probability of dropping attention weights, hidden activations and sublayer outputs.
         norm: "post" or "pre", as in `Residual`.
-        positions: rotary or linear-bias positions for the self-attention, if any.
+        positions: rotary or ALiBi positions of the self-attention.
 
     Raises:
         ValueError: a size, a probability or ``norm`` does not fit.
@@ -165,10 +164,10 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, attention to the encoder's memory, a feed-forward network (Figure 1, right).
+    """Self-attention, cross-attention to the memory, a feed-forward network (Figure 1, right).
 
-    Arguments as in `EncoderLayer`; ``positions`` are for the self-attention: between two languages,
-    distance has no fixed meaning.
+    Arguments as in `EncoderLayer`. The cross-attention has no positions, because distance between two
+    languages has no fixed meaning.
     """
 
     def __init__(
@@ -223,7 +222,7 @@ class DecoderLayer(nn.Module):
 def _attend(
     attention: MultiHeadAttention, x: Tensor, memory: Tensor, attn_mask: Tensor | None, cache: KVCache | None
 ) -> Tensor:
-    """Attend from x to the memory, without computing weights."""
+    """Attend from x to the memory by the fused path."""
     attended, _ = attention(x, memory, memory, attn_mask, cache=cache, need_weights=False)
     return attended
 

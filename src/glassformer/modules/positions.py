@@ -1,4 +1,4 @@
-"""Where a token stands, on any device: added to its vector, turned into it, or taken off the scores."""
+"""Positional encodings: sinusoidal, learned, rotary and ALiBi."""
 
 import torch
 from jaxtyping import Float, Int
@@ -32,7 +32,7 @@ def rotate_by_position(
     if positions is None:
         positions = torch.arange(time, device=x.device)
     require_shape((time,), positions=positions)
-    # Half precision cannot tell large angles apart.
+    # Half precision cannot represent large angles.
     precise = torch.promote_types(x.dtype, torch.float32)
     exponents = torch.arange(0, d_k, 2, device=x.device, dtype=precise) / d_k
     angles = positions[:, None] * base**-exponents
@@ -49,7 +49,7 @@ def alibi(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
-    """Twin of `reference.positions.alibi`, made on a device."""
+    """Twin of `reference.positions.alibi`, on a device."""
     require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
@@ -57,13 +57,13 @@ def alibi(
 
 
 class SinusoidalPositions(nn.Module):
-    """Add waves of many lengths to the vectors (Vaswani et al., 2017, section 3.5).
+    """Add sinusoidal positions to the vectors (Vaswani et al., 2017, section 3.5).
 
     The table is `reference.positions.sinusoidal_positions`, computed once and left out of the state dict.
 
     Args:
-        d_model: the width of the vectors.
-        max_length: how many positions the table holds; longer sequences get theirs computed on the way.
+        d_model: width of the vectors.
+        max_length: number of positions in the table; those of longer sequences are computed when needed.
     """
 
     table: Tensor
@@ -75,7 +75,7 @@ class SinusoidalPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add to each vector where it stands; the first one stands at ``start``."""
+        """Add its position to each vector; the first has position ``start``."""
         d_model = self.table.shape[-1]
         _require_vectors(x, d_model, start)
         stop = start + x.shape[-2]
@@ -87,8 +87,8 @@ class LearnedPositions(nn.Module):
     """Add a learned vector for each position (Gehring et al., 2017, section 3.1).
 
     Args:
-        d_model: the width of the vectors.
-        max_length: how many positions there are; there is nothing to add beyond.
+        d_model: width of the vectors.
+        max_length: number of positions; longer sequences are refused.
     """
 
     def __init__(self, d_model: int, max_length: int) -> None:
@@ -100,7 +100,7 @@ class LearnedPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add to each vector where it stands; the first one stands at ``start``.
+        """Add its position to each vector; the first has position ``start``.
 
         Raises:
             ValueError: the sequence goes beyond the last position.

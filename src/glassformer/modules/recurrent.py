@@ -1,4 +1,4 @@
-"""What came before, trainable: recurrent networks, and translators without and with attention."""
+"""Differentiable recurrent networks, and recurrent translators with and without attention."""
 
 import math
 from typing import Any
@@ -65,13 +65,13 @@ def lstm(
 
 
 class FixedContextTranslator(nn.Module):
-    """Read the source into one vector, and write the target from it (Sutskever et al., 2014).
+    """Encode the source into one context vector, and decode from it (Sutskever et al., 2014).
 
-    The encoder's last state and cell are all that the decoder, which starts from them, ever sees.
+    The decoder starts from the encoder's last state and cell, and sees nothing else of the source.
 
     Args:
-        config: its sizes.
-        generator: where the first weights come from; torch's global generator without it.
+        config: sizes and options of the model.
+        generator: source of randomness for the initial parameters; PyTorch's global one by default.
     """
 
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:
@@ -94,21 +94,21 @@ class FixedContextTranslator(nn.Module):
         if config.tie_embeddings == "all":
             self.source_embedding.weight = self.target_embedding.weight
         _initialise(self, d_model, generator)
-        if config.tie_embeddings != "none":  # a map needs smaller numbers than an embedding: see _embed
+        if config.tie_embeddings != "none":  # an output matrix needs smaller entries than an embedding
             self.output_proj.weight.data.div_(math.sqrt(d_model))
 
     def forward(
         self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Give the logits of the token that follows each target token.
+        """Compute the logits of the token after each target token.
 
         Args:
-            source_ids: the sentences to read, filled up with the pad id at their end.
-            target_ids: what has been written so far, one step behind what is to be told.
+            source_ids: source sentences, padded with the pad id at their end.
+            target_ids: target sentences from the start token on, padded with the pad id.
 
         Raises:
-            ValueError: ids are outside the vocabulary, padding is not at the end, a source holds nothing
-                else, or a shape does not fit; the message names it.
+            ValueError: a shape does not fit, an id on the CPU is outside the vocabulary, or a source is empty
+                or has padding before its end.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         return self.decode(target_ids, *self.encode(source_ids))
@@ -131,7 +131,7 @@ class FixedContextTranslator(nn.Module):
         states, (state, cell) = self.encoder(packed)
         memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source_ids.shape[-1])
         memory_mask = padding_mask(source_ids, self.config.pad_id)[:, 0]  # without an axis for heads
-        return memory, memory_mask, self._join_ways(state), self._join_ways(cell)
+        return memory, memory_mask, self._join_directions(state), self._join_directions(cell)
 
     def decode(
         self,
@@ -195,19 +195,15 @@ class FixedContextTranslator(nn.Module):
         tied = embedding.weight is self.output_proj.weight
         return self.dropout(embedded * math.sqrt(self.config.d_model) if tied else embedded)
 
-    def _join_ways(
-        self, last: Float[Tensor, "layers_ways batch width"]
+    def _join_directions(
+        self, last: Float[Tensor, "layers_directions batch width"]
     ) -> Float[Tensor, "batch layers d_model"]:
         """Join the two directions of each layer."""
         by_layer = last.reshape(self.config.num_layers, -1, *last.shape[1:])
         return by_layer.permute(2, 0, 1, 3).flatten(2)
 
     def _measure(self, source_ids: Tensor) -> Int[Tensor, " batch"]:
-        """Count the real tokens of each sentence; padding must follow them.
-
-        Packing needs the lengths on the host, so that they are copied there, once; a Transformer copies
-        nothing.
-        """
+        """Return the length of each sentence, on the host, where packing needs it; padding must come last."""
         require_sentences(source_ids=source_ids)
         real = (source_ids != self.config.pad_id).cpu().numpy()
         if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
@@ -220,10 +216,10 @@ class FixedContextTranslator(nn.Module):
 
 
 class AdditiveAttentionTranslator(FixedContextTranslator):
-    """A `FixedContextTranslator` whose decoder may also look back at every state of the encoder.
+    """`FixedContextTranslator` whose decoder also attends to every state of the encoder.
 
-    The scores are Bahdanau et al.'s (2015). The decoder asks after its step rather than before it, as in
-    Luong et al. (2015), so that it can read the whole target in one call.
+    The scores are those of Bahdanau et al. (2015). The decoder attends after its step rather than before it,
+    as in Luong et al. (2015), so that one call can process the whole target.
     """
 
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:
@@ -251,7 +247,7 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
 
 
 def _initialise(module: nn.Module, d_model: int, generator: torch.Generator | None = None) -> None:
-    """Draw embeddings from a standard normal, all else uniformly within ±1/√d_model, as nn.LSTM does."""
+    """Initialise embeddings standard normal, all else uniformly within ±1/√d_model, as nn.LSTM does."""
     bound = d_model**-0.5
     for name, parameter in module.named_parameters():
         if "embedding" in name:

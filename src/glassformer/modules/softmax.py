@@ -1,4 +1,4 @@
-"""Scores to weights, trainable."""
+"""Differentiable softmax."""
 
 import math
 
@@ -19,6 +19,6 @@ def softmax(
         return x.softmax(axis)
     require_mask(where, x.shape, name="where")
     where = where[(None,) * (x.ndim - where.ndim)]
-    # A row in which nothing counts is computed as if all did, then emptied: −∞ alone would give NaN.
+    # A fully masked row is computed unmasked and then set to zero: −∞ alone would give NaN.
     counts = where | ~where.any(axis, keepdim=True)
     return torch.where(where, torch.where(counts, x, -math.inf).softmax(axis), 0)

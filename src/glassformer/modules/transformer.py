@@ -1,4 +1,4 @@
-"""The whole Transformer: an encoder that reads and a decoder that writes (Vaswani et al., 2017, Figure 1)."""
+"""The Transformer: an encoder and a decoder (Vaswani et al., 2017, Figure 1)."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from glassformer.validation import require_same_batch
 
 
 class Embedding(nn.Module):
-    """Look up each token's vector, times √d_model (section 3.4), and add where it stands."""
+    """Token embeddings times √d_model (section 3.4), plus positions."""
 
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
@@ -34,17 +34,17 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
-        """Embed token ids; the first one stands at position ``start``."""
+        """Embed token ids; the first has position ``start``."""
         x = self.token(ids) * math.sqrt(self.token.embedding_dim)
         return self.dropout(x if self.position is None else self.position(x, start))
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers, and at its end one more norm if the layers do not norm what they give.
+    """Stack of encoder layers.
 
     Args:
-        layers: what reads, from the first layer to the last.
-        final_norm: what the last layer's output goes through; without it, nothing.
+        layers: layers, first to last.
+        final_norm: layer normalisation of the output, as pre-norm layers need.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
@@ -55,14 +55,14 @@ class Encoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "*batch source d_model"]:
-        """Turn embedded source tokens into the memory; arguments as in `EncoderLayer`."""
+        """Encode embedded source tokens; arguments as in `EncoderLayer`."""
         for layer in self.layers:
             x = layer(x, attn_mask)
         return self.final_norm(x)
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers that all see the same memory. Arguments as in `Encoder`."""
+    """Stack of decoder layers that attend to one memory. Arguments as in `Encoder`."""
 
     def __init__(self, layers: Iterable[DecoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
         super().__init__()
@@ -89,11 +89,11 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Read a sentence, and say for each target position which token should come next.
+    """Transformer for sequence-to-sequence translation.
 
     Args:
-        config: its sizes and choices.
-        generator: where the first weights come from; torch's global generator without it.
+        config: sizes and options of the model.
+        generator: source of randomness for the initial parameters; PyTorch's global one by default.
     """
 
     def __init__(self, config: TransformerConfig, *, generator: torch.Generator | None = None) -> None:
@@ -102,10 +102,10 @@ class Transformer(nn.Module):
         self.source_embedding = Embedding(config.source_vocabulary_size, config)
         self.target_embedding = Embedding(config.target_vocabulary_size, config)
         layer = _layer_options(config)
-        reads = (EncoderLayer(**layer) for _ in range(config.num_encoder_layers))
-        writes = (DecoderLayer(**layer) for _ in range(config.num_decoder_layers))
-        self.encoder = Encoder(reads, _final_norm(config))
-        self.decoder = Decoder(writes, _final_norm(config))
+        encoder_layers = (EncoderLayer(**layer) for _ in range(config.num_encoder_layers))
+        decoder_layers = (DecoderLayer(**layer) for _ in range(config.num_decoder_layers))
+        self.encoder = Encoder(encoder_layers, _final_norm(config))
+        self.decoder = Decoder(decoder_layers, _final_norm(config))
         self.output_proj = nn.Linear(config.d_model, config.target_vocabulary_size, bias=False)
         if config.tie_embeddings != "none":
             self.output_proj.weight = self.target_embedding.token.weight
@@ -116,14 +116,15 @@ class Transformer(nn.Module):
     def forward(
         self, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Give the logits of the token that follows each target token.
+        """Compute the logits of the token after each target token.
 
         Args:
-            source_ids: the sentences to read, filled up with the pad id.
-            target_ids: what has been written so far, one step behind what is to be told.
+            source_ids: source sentences, padded with the pad id.
+            target_ids: target sentences from the start token on, padded with the pad id.
 
         Raises:
-            ValueError: ids are outside the vocabulary, or a shape does not fit; the message names it.
+            ValueError: a shape does not fit, or an id on the CPU is outside the vocabulary. On other devices
+                the lookup itself fails, since nothing is read back from them.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         return self.decode(target_ids, *self.encode(source_ids))
@@ -131,7 +132,7 @@ class Transformer(nn.Module):
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """Return the memory of the source, and the mask that hides its padding from the decoder."""
+        """Return the memory of the source, and the mask that hides its padding."""
         require_sentences(source_ids=source_ids)
         with explain_bad_ids("source_ids", source_ids, self.config.source_vocabulary_size):
             x = self.source_embedding(source_ids)
@@ -193,13 +194,13 @@ class Transformer(nn.Module):
         return DecoderCache(len(layers), slots, self.output_proj.weight.device)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
-        """Xavier-uniform maps with biases of zero; embeddings of variance 1/d_model, so 1 once scaled."""
+        """Initialise matrices Xavier-uniform, biases zero, embeddings with variance 1/d_model."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight, generator=generator)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-        for module in self.modules():  # after the maps: a tied output map is an embedding
+        for module in self.modules():  # last, because a tied output matrix is an embedding
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.d_model**-0.5, generator=generator)
 
@@ -209,7 +210,7 @@ def _final_norm(config: TransformerConfig) -> nn.LayerNorm | None:
 
 
 def _layer_options(config: TransformerConfig) -> dict[str, Any]:
-    """What encoder and decoder layers alike are made with."""
+    """Return the arguments of encoder and decoder layers."""
     relative: dict[str, type[RelativePositions]] = {
         "rotary": RotaryPositions,
         "alibi": AlibiPositions,
@@ -225,7 +226,7 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
 
 
 def _absolute_positions(config: TransformerConfig) -> SinusoidalPositions | LearnedPositions | None:
-    """What is added to the embeddings."""
+    """Return the positions added to the embeddings."""
     match config.positions:
         case "sinusoidal":
             return SinusoidalPositions(config.d_model, config.max_length)
