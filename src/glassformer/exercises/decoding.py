@@ -68,8 +68,7 @@ def check_cache_savings(attempt: Any) -> None:
             870: "that is one layer; there are six",
             435: "those are the keys of one layer; there are values too, and six layers",
             10440: "you counted 30 tokens at each step; step t has t tokens, half as many on average",
-            10800: "you counted 30 tokens at each step, but step t has t; and a cache computes 360 "
-            "vectors too",
+            10800: "you counted 30 tokens at each step, not t; and a cache computes 360 vectors too",
             4860: "you left out step 30; count from 1 to 30",
         },
         lambda number: f"yours is {number:g}: step t projects t tokens without a cache, and one with it",
@@ -236,8 +235,7 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
             "you count the reference alone; take the smaller of the two counts": (
                 lambda t, r, n: sum(grams(r, n)[gram] for gram in grams(t, n)) / grams(t, n).total()
             ),
-            "you count each n-gram once; count how often it occurs in both, and take the "
-            "smaller number": as_sets,
+            "you count each n-gram once; count it in both, and take the smaller number": as_sets,
             "you divide by the n-grams of the reference, which gives recall": recall,
             "you compare n-grams at the same position; they may be anywhere in the reference": in_place,
             "you leave out the last n-gram of each; it ends with the last word": (
@@ -315,8 +313,9 @@ def check_beam_step(attempt: Answer, rng: Generator) -> None:
             "your candidates are right, but in reverse order": (
                 lambda *given: tuple(part[::-1] for part in right(*given))
             ),
-            "your tokens are right, but follow the wrong hypotheses; each extends the row "
-            "that it was found in": (wrong_parents),
+            "your tokens are right, but follow the wrong hypotheses; each extends the row of its score": (
+                wrong_parents
+            ),
             "you discard the end token; treat it like any other": without_end,
             "you keep the worst candidates": (
                 lambda i, t, p, size, ended: (

@@ -220,8 +220,7 @@ def check_shortcut_accuracy(attempt: Any) -> None:
         0.75,
         {
             1.0: "that is its score where the two nouns always differ in gender",
-            0.5: 'that is its score where "it" is the animal; half of the animals differ in '
-            "gender from their place",
+            0.5: 'that is its score where "it" is the animal; half of these differ from their place',
             0.25: "that is how often it is wrong",
             75: "right, but in per cent; the exercise asks for a share",
         },

@@ -124,8 +124,7 @@ def check_log_odds_without(attempt: Any) -> None:
             0.3: "that is the log-odds with the word",
             0.6: "that is the contribution of the word itself",
             0.3 / 0.7: "the right size, but the wrong sign: what does the last word vote for?",
-            0.3 - 2: "you subtracted the whole vote; it counts with its weight, and the remaining "
-            "weights change",
+            0.3 - 2: "you subtracted the whole vote; it has a weight, and the other weights change",
             -0.75: "you averaged with equal weights; 0.5 and 0.2 keep their ratio",
         },
         lambda value: f"yours is {value:g}: divide the two remaining weights by their sum, then average",
@@ -193,8 +192,9 @@ def check_saliency(attempt: Answer, rng: Generator) -> None:
             "you sum the gradients alone; multiply each number by that of the vector": (
                 lambda vectors, gradients: gradients.sum(-1)
             ),
-            "you return the length of the gradient: how much a token could change, not how "
-            "much it contributes": (lambda vectors, gradients: np.linalg.norm(gradients, axis=-1)),
+            "you return the gradient's length: how much a token could change, not what it contributes": (
+                lambda vectors, gradients: np.linalg.norm(gradients, axis=-1)
+            ),
             "you take absolute values before the sum; contributions of opposite sign must cancel": (
                 lambda vectors, gradients: np.abs(vectors * gradients).sum(-1)
             ),
@@ -280,8 +280,7 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
     run_attempt(AttentionPool(rng, 2), sample(rng, 2, 2), np.array([True, False]), training=False)
     if not mode_restored[-1]:
         raise Slip(
-            "your numbers are right, but the model came in evaluation mode: return it in "
-            "that mode, not always in training mode"
+            "your numbers are right, but the model came in evaluation mode: restore the mode it came in"
         )
 
 

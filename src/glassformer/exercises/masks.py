@@ -136,8 +136,9 @@ def check_newest_mask(attempt: Answer, rng: Generator) -> None:
         attempt,
         shifted(0),
         {
-            "your triangle starts at the top left, which is right for the first words; the "
-            "newest are the last": (lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)),
+            "your triangle starts at the top left, as for the first words; the newest are the last": (
+                lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)
+            ),
             Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
                 lambda num_new, num_all: ~shifted(0)(num_new, num_all)
             ),
@@ -322,8 +323,7 @@ def check_backward(attempt: Answer, rng: Generator) -> None:
         attempt,
         scaled_dot_product_attention_backward,
         {
-            "your gradients of query and key are swapped; the gradient of a query is a "
-            "mixture of keys": exchanged,
+            "your gradients of query and key are swapped; that of a query is a mixture of keys": exchanged,
             "your results are in reverse order; expected query, key, value": (
                 lambda *given: wrong()(*given)[::-1]
             ),

@@ -184,8 +184,9 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
             "your weights all sum to one together; each row of each head should": heads(
                 weigh=lambda scores: softmax(scores.ravel()).reshape(scores.shape)
             ),
-            "your softmax runs over the queries; each row, the weights of one query, should "
-            "sum to one": heads(weigh=lambda scores: softmax(scores, axis=-2)),
+            "your softmax runs over the queries; each row, one query's weights, should sum to one": heads(
+                weigh=lambda scores: softmax(scores, axis=-2)
+            ),
             "your words attend among their own heads; move the heads to the first axis": (
                 heads(
                     split=lambda x, num_heads: x.reshape(len(x), num_heads, -1),
@@ -220,8 +221,7 @@ def check_best_share(attempt: Any) -> None:
             1 / 20: "there are 20 mixtures with one right guess each; how many ordered answers are there?",
             4 / 64: "you counted only three equal values; in every mixture one of the orders can be guessed",
             24 / 64: "that is how often all three values differ; then one order of six is right",
-            4 / 64 + 24 / 64 / 6: "you left out lists with two equal values; one of their three orders is "
-            "right",
+            4 / 64 + 24 / 64 / 6: "you left out lists with two equal values; one order of three is right",
         },
         lambda value: (
             f"a share lies between 0 and 1, yours is {value:g}"

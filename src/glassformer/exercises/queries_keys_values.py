@@ -45,8 +45,9 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "yours is the hard look-up, which returns only the best key's value; every value "
-            "should have a share": (lambda query, key, value, sharpness: value[np.argmax(key @ query)]),
+            "yours is the hard look-up, with the best key's value alone; every value should have a share": (
+                lambda query, key, value, sharpness: value[np.argmax(key @ query)]
+            ),
             "your weights do not sum to one: divide them by their sum": (
                 lambda query, key, value, sharpness: np.exp(sharpness * (key @ query)) @ value
             ),
@@ -91,8 +92,7 @@ def check_symmetric(attempt: Any) -> None:
         raise Slip("(b) is not symmetric: each row is divided by its own sum, and the sums differ")
     if "c" in attempt:
         raise Slip(
-            "(c) is not symmetric: its transpose is X W_K (X W_Q)ᵀ, which is equal only if "
-            "W_Q W_Kᵀ is symmetric"
+            "(c) is not symmetric: its transpose is X W_K (X W_Q)ᵀ, equal only if W_Q W_Kᵀ is symmetric"
         )
     if "e" in attempt:
         raise Slip("(e) is not symmetric: with 3 questions and 7 words it is not even square")
@@ -126,8 +126,9 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
                 lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k) @ x
             ),
             "you mix the keys; mix the values": (lambda x, w_q, w_k, w_v: right(x, w_q, w_k, w_k)),
-            "your softmax runs down the columns in step 4; each row, the weights of one "
-            "query, should sum to one": steps(axis=0),
+            "your softmax runs down the columns; each row, one query's weights, should sum to one": steps(
+                axis=0
+            ),
             "you return the weights; step 5 mixes the values with them": (
                 lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k)
             ),
@@ -150,9 +151,10 @@ def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
         attempt,
         with_weights(softmax),
         {
-            "your softmax still runs over the wrong axis: each column sums to one, so a "
-            "query may receive almost nothing": (with_weights(lambda scores: softmax(scores, axis=0))),
-            "your whole matrix sums to one; each row, the weights of one query, should": (
+            "your softmax still runs down the columns, which sum to one, so a query may get almost nothing": (
+                with_weights(lambda scores: softmax(scores, axis=0))
+            ),
+            "your whole matrix sums to one; each row, one query's weights, should": (
                 with_weights(lambda scores: softmax(scores.reshape(-1)).reshape(scores.shape))
             ),
             "you divide the rows by their sums, but the softmax before that still runs down the columns": (
@@ -194,7 +196,7 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
             "you return only the attended values; return the weights too": (
                 lambda query, key, value: attention_weights(query, key) @ value
             ),
-            "your softmax runs over the queries; each row, the weights of one query, should sum to one": (
+            "your softmax runs over the queries; each row, one query's weights, should sum to one": (
                 answer(lambda query, key: softmax(scores(query, key), axis=-2))
             ),
             "your softmax runs over the batch, so sentences compete with each other": (
@@ -230,8 +232,9 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
         attempt,
         estimate(lambda distance, h: -(distance**2) / (2 * h**2)),
         {
-            "your bandwidth is not squared: at a distance of h the kernel should be "
-            "exp(−1/2), whatever h is": (estimate(lambda distance, h: -(distance**2) / (2 * h))),
+            "your bandwidth is not squared: at a distance of h the kernel should always be exp(−1/2)": (
+                estimate(lambda distance, h: -(distance**2) / (2 * h))
+            ),
             "your exponent lacks the 2 of 2h²: at a distance of h the kernel should be exp(−1/2)": (
                 estimate(lambda distance, h: -(distance**2) / h**2)
             ),
@@ -276,8 +279,9 @@ def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
         attempt,
         lambda *points: np.mean(error(*points) ** 2),
         {
-            "your points see themselves (a score of zero hides nothing); hide each point "
-            "from its own prediction": (lambda *points: np.mean(error(*points, hide="never") ** 2)),
+            "your points see themselves (a score of zero hides nothing); hide each from its prediction": (
+                lambda *points: np.mean(error(*points, hide="never") ** 2)
+            ),
             "you hide points after the softmax, so the remaining weights no longer sum to one": (
                 lambda *points: np.mean(error(*points, hide="after") ** 2)
             ),

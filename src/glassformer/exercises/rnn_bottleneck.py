@@ -76,8 +76,7 @@ def check_rescaled(attempt: Answer, rng: Generator) -> None:
         return matrix * radius / np.abs(np.linalg.eigvals(matrix)).max()
 
     slips: dict[str, Answer] = {
-        "you divide by the largest singular value, the most that one step can stretch a "
-        "vector; the long run depends on the eigenvalues": (
+        "you divide by the largest singular value, which limits one step; eigenvalues rule the long run": (
             lambda matrix, radius: matrix * radius / np.linalg.norm(matrix, 2)
         ),
         "you divide by the largest real part; eigenvalues are complex, so compare their absolute values": (
@@ -201,10 +200,10 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
 
     slips: dict[str, Answer] = {
         "you return the scores; a softmax turns them into weights": scores,
-        "your columns sum to one; each row, the weights of one query, should": (
+        "your columns sum to one; each row, one query's weights, should": (
             lambda *inputs: softmax(scores(*inputs), axis=0)
         ),
-        "your weights of all pairs together sum to one; each row, the weights of one query, should": (
+        "your weights of all pairs together sum to one; each row, one query's weights, should": (
             lambda *inputs: softmax(scores(*inputs).reshape(-1)).reshape(len(inputs[0]), len(inputs[1]))
         ),
         "your sums of query and key skip tanh, which comes before the product with score_weight": (
@@ -235,8 +234,7 @@ def check_multiplications(attempt: Answer) -> None:
         "you count the recurrence for one word; there are `length` of them": (
             lambda length, width: (2 * width**2, 2 * length**2 * width)
         ),
-        "you count one product for each layer; an Elman step multiplies the word and the "
-        "state by a matrix, and attention scores the pairs and then mixes": (
+        "you count one product each; an Elman step has two matrices, and attention scores and mixes": (
             lambda length, width: (length * width**2, length**2 * width)
         ),
         "you count one matrix for each Elman step; the word is multiplied by one and the state by another": (

@@ -44,10 +44,8 @@ def check_variance(attempt: Any) -> None:
         16.0: "that holds for components of variance 1; these have variances of 4 and 9",
         36.0: "that is the variance of one product; the sum has 16 of them, and their variances add",
         24.0: "that is the standard deviation; the exercise asks for its square",
-        208.0: "you added the variances of the two factors; for a product of independent "
-        "numbers they multiply",
-        96.0: "you multiplied standard deviations; 2 · 3 is the size of one product, and its "
-        "variance is the square",
+        208.0: "you added the variances of the two factors; those of a product multiply",
+        96.0: "you multiplied standard deviations; 2 · 3 is the size of one product, not its variance",
         20736.0: "you squared once too often: 4 and 9 are variances already",
         9216.0: "you squared the 16; the variances of 16 independent products add up to 16 times one of them",
     }
@@ -72,7 +70,7 @@ def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
         "you divide after the softmax, so the weights no longer sum to one": (
             lambda query, key: softmax(query @ key.T) / np.sqrt(query.shape[-1])
         ),
-        "your columns sum to one; each row, the weights of one query, should": (
+        "your columns sum to one; each row, one query's weights, should": (
             lambda query, key: softmax(query @ key.T / np.sqrt(query.shape[-1]), axis=0)
         ),
         "you divide by the root of the number of keys; what matters is how wide a key is": (
@@ -203,7 +201,7 @@ def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
         "you return the scaled cosines; a softmax turns them into weights": (
             lambda query, key, scale: scale * (unit(query) @ unit(key).T)
         ),
-        "your columns sum to one; each row, the weights of one query, should": (
+        "your columns sum to one; each row, one query's weights, should": (
             lambda query, key, scale: softmax(scale * (unit(query) @ unit(key).T), axis=0)
         ),
     }

@@ -67,15 +67,13 @@ def check_temperature(attempt: Any) -> None:
         attempt,
         3 / math.log(2),
         {
-            math.log(2) / 3: "yours is upside down: a temperature below one sharpens, but here the odds must "
-            "fall",
+            math.log(2)
+            / 3: "yours is the reciprocal: temperatures below one sharpen, but here odds must fall",
             3 / 2: "you took the lead divided by the temperature; the odds are the exponential of that",
             3 * math.log(2): "you multiplied; the lead is divided by the temperature",
-            3 / math.log10(2): "you used the logarithm to base ten; the inverse of exp is the natural "
-            "logarithm",
+            3 / math.log10(2): "you used the logarithm to base ten; use the natural logarithm",
             3: "at your temperature the odds are e to 1; the logarithm of 2 is not 1",
-            math.exp(3) / 2: "that is the factor by which the odds must fall; the temperature divides inside "
-            "exp",
+            math.exp(3) / 2: "that is the factor by which the odds fall; the temperature divides inside exp",
         },
         lambda value: (
             f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, expected 2 to 1"
@@ -163,8 +161,7 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "your masked key leaks: here the fill value is the largest score of its row. "
-            "Only −∞ is below every score": fill(-1e9),
+            "your masked key leaks: its fill is the row's largest score; only −∞ is below all": fill(-1e9),
             "your weights underflow to 0: shift by the largest score that the mask allows": (
                 lambda x, mask: np.zeros_like(x)
             ),
@@ -209,8 +206,9 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
         lambda query, key, value, mask: attention_weights(query, key, mask) @ value,
         {
             "both bugs are still there: look at the sum of each row of weights": attend(axis=0, late=True),
-            "your softmax runs over the queries; each row, the weights of one query, should "
-            "sum to one": attend(axis=0),
+            "your softmax runs over the queries; each row, one query's weights, should sum to one": attend(
+                axis=0
+            ),
             "you mask after the softmax, when the masked keys have already taken their share": attend(
                 late=True
             ),
@@ -274,8 +272,7 @@ def check_longest_row(attempt: Any) -> None:
         {
             148: "you did not count the winner itself",
             150: "one too many: find the last length at which the weight is at least half",
-            math.exp(5): "that many rivals weigh as much as the winner; count the winner too, and give a "
-            "whole number",
+            math.exp(5): "that many rivals weigh as much as the winner; count the winner too, in whole keys",
             math.exp(5) + 1: "close, but the number of keys is whole",
             10: "a lead of 5 means exp(5) times the weight, not five times",
             32: "each unit of lead multiplies the weight by e, not by 2",

@@ -47,14 +47,16 @@ def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
             "two mistakes: you divide by d − 1, and you add ε outside the root": with_root(
                 lambda centred: np.sqrt(unbiased(centred)) + 1e-5
             ),
-            "yours is NaN for a word whose numbers are all equal: its variance is 0, and "
-            "there is no ε": with_root(lambda centred: np.sqrt(biased(centred))),
+            "yours is NaN for a word whose numbers are all equal: its variance is 0, without ε": with_root(
+                lambda centred: np.sqrt(biased(centred))
+            ),
             "your ε is not 1e-5": with_root(lambda centred: np.sqrt(biased(centred) + 1e-6)),
             "two mistakes: you use one mean and one variance for all words, and no ε": with_root(
                 lambda centred: np.sqrt(biased(centred, None)), axis=None
             ),
-            "two mistakes: you divide by d − 1, and there is no ε for a word whose numbers "
-            "are all equal": with_root(lambda centred: np.sqrt(unbiased(centred))),
+            "two mistakes: you divide by d − 1, and there is no ε for a word of equal numbers": with_root(
+                lambda centred: np.sqrt(unbiased(centred))
+            ),
             "you divide by the variance; divide by its root": with_root(
                 lambda centred: biased(centred) + 1e-5
             ),
@@ -99,8 +101,7 @@ def check_gradient_factor(attempt: Any) -> None:
         1.05**24,
         {
             0.05**24: "that is the stack without residual connections; with them each factor is 1 + 0.05",
-            1.05**12: "you counted one sublayer for each block; it has two, each with its own residual "
-            "connection",
+            1.05**12: "you counted one sublayer per block; it has two, each with a residual connection",
             1 + 24 * 0.05: "you counted the paths through at most one sublayer; the longer ones count too",
             1.1**12: "you added the two slopes of a block; their product counts as well",
             0.95**24: "you subtracted the slope from 1; add it",
@@ -183,12 +184,10 @@ def check_number_of_parameters(attempt: Any) -> None:
         total,
         {
             4 * 8 * 8 + 2 * 8 * 16: "you counted only the matrices; biases and norms are missing",
-            total - 4 * 8 - 16 - 8: "you left out the biases: those of four projections and of two linear "
-            "maps",
+            total - 4 * 8 - 16 - 8: "you left out the biases of four projections and two linear maps",
             total - 16 - 8: "you left out the biases of the feed-forward network",
             total - norms: "yours is short by 32: the biases of the four projections, or the two norms",
-            total - norms // 2: "you counted half of the norms: a layer has two, each with a scale and a "
-            "shift",
+            total - norms // 2: "you counted half of the norms: there are two, each with scale and shift",
             total - 8 * 8 - 8: "you left out one projection: besides W_Q, W_K and W_V there is W_O",
             attention: "that is attention alone",
             network: "that is the feed-forward network alone",
@@ -238,8 +237,7 @@ def check_row_std(attempt: Any) -> None:
         0.25,
         {
             0.0625: "that is the variance; take its root",
-            math.sqrt(0.2 / 4): "your factor is p; because kept weights are divided by 1 − p, it is p / (1 − "
-            "p)",
+            math.sqrt(0.2 / 4): "your factor is p; dividing by 1 − p makes it p / (1 − p)",
             0.05: "you multiplied squared weights by p; divide by 1 − p, and take the root",
             0.5: "yours is √(p / (1 − p)) alone; the squared weights count too",
             1.0: "that is the mean; how far do the sums lie from it?",

@@ -29,9 +29,8 @@ QUESTIONS = (
     ),
     OneOf(
         "decoding-penalty",
-        "Hypothesis A has 4 tokens and log p = −3.0, hypothesis B 8 tokens and −4.2. Which one "
-        "wins without a "
-        "penalty, with the paper’s ((5 + n) / 6)^0.6, and with the mean?",
+        "Hypothesis A has 4 tokens and log p = −3.0, hypothesis B 8 tokens and −4.2. Which one wins without "
+        "a penalty, with the paper’s ((5 + n) / 6)^0.6, and with the mean?",
         (
             wrong(
                 "A, B, B", "The paper’s penalty is gentle: −3.0 / 1.28 = −2.35 against −4.2 / 1.59 = −2.64."
@@ -43,9 +42,8 @@ QUESTIONS = (
     ),
     OneOf(
         "decoding-beams-sure",
-        "Beam search follows as many beginnings as there are words in the vocabulary, so that no "
-        "first word is "
-        "cut. Does it surely find the likeliest sentence?",
+        "Beam search follows as many beginnings as there are words in the vocabulary, so that no first word "
+        "is cut. Does it surely find the likeliest sentence?",
         (
             wrong(
                 "yes: nothing is lost at the first step",
@@ -60,9 +58,8 @@ QUESTIONS = (
     ),
     Number(
         "decoding-brevity",
-        "The reference has eight words. A translation consists of its first four, in order. What "
-        "is its BLEU, by "
-        "the formula, from 0 to 100?",
+        "The reference has eight words. A translation consists of its first four, in order. What is its "
+        "BLEU, by the formula, from 0 to 100?",
         answer=_HALF,
         why=(
             "All its n-grams are right, but half of the length is missing: the penalty is exp(1 − "
@@ -96,9 +93,8 @@ QUESTIONS = (
     ),
     Number(
         "decoding-top-p",
-        "The next token has the probabilities 0.5, 0.3, 0.15 and 0.05. It is drawn with top-p "
-        "0.7. With which "
-        "probability is it the second?",
+        "The next token has the probabilities 0.5, 0.3, 0.15 and 0.05. It is drawn with top-p 0.7. With "
+        "which probability is it the second?",
         answer=float((_DRAWN == 1).double().mean()),
         why="The first two reach 0.7 together, and no more are needed; divided by their sum, 0.3 / 0.8.",
         within=0.005,

@@ -31,9 +31,8 @@ QUESTIONS = (
     ),
     Number(
         "encdec-wanted",
-        "A target is stored as `<start> w w w <end> <pad> <pad>`, where each w is a word. How "
-        "many tokens does "
-        "its loss count?",
+        "A target is stored as `<start> w w w <end> <pad> <pad>`, where each w is a word. How many tokens "
+        "does its loss count?",
         answer=int((_WANTED != _PAD).sum()),
         why="Wanted are the three words and the end. The start is only given, and padding is left out.",
         mistakes=(
@@ -71,9 +70,8 @@ QUESTIONS = (
     ),
     Number(
         "encdec-cross",
-        "A source has 9 tokens, and the decoder is given 6. How many weights does its "
-        "cross-attention make in "
-        "each head?",
+        "A source has 9 tokens, and the decoder is given 6. How many weights does its cross-attention make "
+        "in each head?",
         answer=attention_weights(np.ones((6, 1)), np.ones((9, 1))).size,
         why="The 6 given tokens ask, a row each; the 9 vectors of the memory are asked, a column each.",
         mistakes=(
@@ -83,9 +81,8 @@ QUESTIONS = (
     ),
     OneOf(
         "encdec-last-only",
-        "A loop writes greedily, without a cache. By mistake it hands the decoder only the last "
-        "token at each "
-        "step, instead of all so far. What comes of it?",
+        "A loop writes greedily, without a cache. By mistake it hands the decoder only the last token at "
+        "each step, instead of all so far. What comes of it?",
         (
             wrong(
                 "the same, for the mask hides the past anyway",
@@ -107,9 +104,8 @@ QUESTIONS = (
     ),
     OneOf(
         "encdec-luckiest",
-        "Of 16 heads the best looks at the right one of two nouns in 54 % of 400 sentences. How "
-        "do you find out "
-        "whether it knows the noun?",
+        "Of 16 heads the best looks at the right one of two nouns in 54 % of 400 sentences. How do you find "
+        "out whether it knows the noun?",
         (
             wrong(
                 "54 is more than 50: it does",

@@ -13,9 +13,8 @@ _COVERED = float(softmax(_SCORES, where=np.array([False, True, True])) @ _VOTES)
 QUESTIONS = (
     Number(
         "looking-covered",
-        "A head gives “the” a weight of 0.6, “animal” 0.3 and “tired” 0.1. Their votes are 0, −1 "
-        "and 5, so the "
-        "log-odds are 0.2. What are they when nobody may look at “the”?",
+        "A head gives “the” a weight of 0.6, “animal” 0.3 and “tired” 0.1. Their votes are 0, −1 and 5, so "
+        "the log-odds are 0.2. What are they when nobody may look at “the”?",
         answer=_COVERED,
         why=(
             "The weights that are left sum to one again: 0.75 · −1 + 0.25 · 5. A word with no vote "
@@ -48,9 +47,8 @@ QUESTIONS = (
     ),
     OneOf(
         "looking-six-heads",
-        "Each of the six heads of an attention can be switched off alone at a cost of 0.2. All "
-        "six together cost "
-        "10. What is the likeliest reading?",
+        "Each of the six heads of an attention can be switched off alone at a cost of 0.2. All six together "
+        "cost 10. What is the likeliest reading?",
         (
             wrong(
                 "one measurement is wrong: costs must add up",
@@ -106,9 +104,8 @@ QUESTIONS = (
     ),
     OneOf(
         "looking-flat",
-        "Gradient × input is next to nothing for each word, although the model’s answer turns "
-        "when one of them is "
-        "exchanged. What is a likely reason?",
+        "Gradient × input is next to nothing for each word, although the model’s answer turns when one of "
+        "them is exchanged. What is a likely reason?",
         (
             wrong("the model was in training mode", "Dropout makes gradients noisy, not small."),
             wrong(

@@ -86,9 +86,8 @@ QUESTIONS = (
     ),
     Number(
         "masks-four-times",
-        "Attention under a causal mask returns its weights. The sentence becomes four times as "
-        "long. How many "
-        "times as many numbers do the weights of a head take?",
+        "Attention under a causal mask returns its weights. The sentence becomes four times as long. How "
+        "many times as many numbers do the weights of a head take?",
         answer=_weights_of(40) / _weights_of(10),
         why="The table has a row for each query and a column for each key, the forbidden ones with zeros.",
         mistakes=(

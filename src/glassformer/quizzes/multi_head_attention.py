@@ -77,9 +77,8 @@ QUESTIONS = (
     ),
     OneOf(
         "heads-too-many",
-        "At width 32, 32 heads answered four questions worse than 8 heads, with equally many "
-        "parameters. Which "
-        "reason did the chapter find?",
+        "At width 32, 32 heads answered four questions worse than 8 heads, with equally many parameters. "
+        "Which reason did the chapter find?",
         (
             right(
                 "one number lines all keys up, and only its two ends can win",
@@ -96,10 +95,9 @@ QUESTIONS = (
     ),
     Number(
         "heads-mixture",
-        "One head gives half of its weight to each of two pairs, each with one of five values. "
-        "The two values "
-        "can be read off the mixture, their order cannot. In which share of lists can both be named in the "
-        "right order, at best?",
+        "One head gives half of its weight to each of two pairs, each with one of five values. The two "
+        "values can be read off the mixture, their order cannot. In which share of lists can both be named "
+        "in the right order, at best?",
         answer=float(np.where(np.eye(5), 1, 0.5).mean()),
         why="One list in five has equal values and needs no order; of the others half are guessed.",
         within=0.01,

@@ -29,9 +29,8 @@ QUESTIONS = (
     ),
     OneOf(
         "positions-encoder",
-        "An encoder of twelve layers has no positions and no mask. Can “animal” end with another "
-        "vector in “the "
-        "animal crossed the street” than in “the street crossed the animal”?",
+        "An encoder of twelve layers has no positions and no mask. Can “animal” end with another vector in "
+        "“the animal crossed the street” than in “the street crossed the animal”?",
         (
             wrong(
                 "yes, from the second layer on",
@@ -85,9 +84,8 @@ QUESTIONS = (
     ),
     Number(
         "positions-slope",
-        "A head has a linear bias of slope 1/2, and all its scores are equal before the bias. "
-        "How many times as "
-        "much weight does a word give to itself as to the word 4 places back?",
+        "A head has a linear bias of slope 1/2, and all its scores are equal before the bias. How many "
+        "times as much weight does a word give to itself as to the word 4 places back?",
         answer=float(_BIASED[-1] / _BIASED[0]),
         why="The bias takes 4 · 1/2 = 2 from the farther score, and a lead of 2 means odds of e².",
         within=0.1,

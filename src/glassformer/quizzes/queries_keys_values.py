@@ -25,9 +25,8 @@ QUESTIONS = (
     ),
     OneOf(
         "queries-shape",
-        "Four queries of 8 numbers look at nine keys of 8 numbers, which have values of 5 "
-        "numbers. Which shape "
-        "has what is handed over?",
+        "Four queries of 8 numbers look at nine keys of 8 numbers, which have values of 5 numbers. Which "
+        "shape has what is handed over?",
         (
             wrong("4 × 9", "That is the grid of weights: a row for each query, a column for each key."),
             wrong("9 × 5", "Those are the values. Those who ask get an answer, not those who are asked."),
@@ -90,9 +89,8 @@ QUESTIONS = (
     ),
     OneOf(
         "queries-bandwidth",
-        "Noisy points are the dictionary of a kernel regression. You try bandwidths and take the "
-        "one that errs "
-        "least on these same points, none of them hidden. Which one wins?",
+        "Noisy points are the dictionary of a kernel regression. You try bandwidths and take the one that "
+        "errs least on these same points, none of them hidden. Which one wins?",
         (
             wrong("the one that fits the curve behind the noise", "The measure has never seen that curve."),
             wrong("the widest", "Each point is then answered by the mean of all, whatever its own value."),

@@ -44,9 +44,8 @@ QUESTIONS = (
     ),
     OneOf(
         "bottleneck-order",
-        "“The dog bites the man” and “the man bites the dog”: which of these layers gives "
-        "“bites” two different "
-        "outputs, without being told the positions?",
+        "“The dog bites the man” and “the man bites the dog”: which of these layers gives “bites” two "
+        "different outputs, without being told the positions?",
         (
             right(
                 "a recurrent layer", "Its state at “bites” has read “the dog” in one, “the man” in the other."

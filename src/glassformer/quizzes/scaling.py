@@ -32,9 +32,8 @@ QUESTIONS = (
     ),
     OneOf(
         "scaling-symptom",
-        "A fresh, untrained attention with d_k = 256 puts nearly all weight of each query on one "
-        "key, another "
-        "for each query. Which slip explains it?",
+        "A fresh, untrained attention with d_k = 256 puts nearly all weight of each query on one key, "
+        "another for each query. Which slip explains it?",
         (
             wrong("the scores were divided by d_k", "Then all scores are near 0, and all keys look alike."),
             wrong(
@@ -62,9 +61,8 @@ QUESTIONS = (
     ),
     OneOf(
         "scaling-unit-vectors",
-        "A model brings its queries and keys, 64 numbers each, to length 1, and divides their "
-        "dot products by "
-        "√64 = 8. How do the first weights over sixteen random keys look?",
+        "A model brings its queries and keys, 64 numbers each, to length 1, and divides their dot products "
+        "by √64 = 8. How do the first weights over sixteen random keys look?",
         (
             right(
                 "nearly even", "Dot products of unit vectors are about 1/8; divided by 8 they hardly differ."

@@ -61,9 +61,8 @@ QUESTIONS = (
     ),
     OneOf(
         "softmax-gradient",
-        "The loss would rise by 5 for each unit that any one of the weights gains, the same for "
-        "all keys. What "
-        "is the gradient of the scores?",
+        "The loss would rise by 5 for each unit that any one of the weights gains, the same for all keys. "
+        "What is the gradient of the scores?",
         (
             wrong(
                 "5 for each score",
@@ -96,9 +95,8 @@ QUESTIONS = (
     ),
     Number(
         "softmax-stream",
-        "A softmax is computed in blocks. After the first block the peak is 1 and the total 4. "
-        "The second block "
-        "is a single score of 3. What is the total after it?",
+        "A softmax is computed in blocks. After the first block the peak is 1 and the total 4. The second "
+        "block is a single score of 3. What is the total after it?",
         answer=float(1 / _STREAMED[-1]),
         why="The peak rises by 2, so the 4 shrinks to 4 · e⁻² = 0.54, and the new score adds e⁰ = 1.",
         within=0.01,

@@ -48,9 +48,8 @@ def _padding(lengths: list[int]) -> int:
 QUESTIONS = (
     Number(
         "train-mean-of-what",
-        "A batch does not fit into memory and is cut into two parts. One has three tokens with a "
-        "surprise of 2 "
-        "each, the other a single token with 6. What is the loss of the batch?",
+        "A batch does not fit into memory and is cut into two parts. One has three tokens with a surprise "
+        "of 2 each, the other a single token with 6. What is the loss of the batch?",
         answer=_loss(_FIRST + _SECOND),
         why="Four tokens have a surprise of 12 together.",
         within=0.01,
@@ -67,9 +66,8 @@ QUESTIONS = (
     ),
     Number(
         "train-lowest",
-        "There are four tokens, and label smoothing is 0.2. What is the lowest loss a model can "
-        "reach? It then "
-        "gives the right token 0.85 and each other 0.05.",
+        "There are four tokens, and label smoothing is 0.2. What is the lowest loss a model can reach? It "
+        "then gives the right token 0.85 and each other 0.05.",
         answer=_smoothed_loss(_WANTED),
         why="It is the entropy of what is wanted: −0.85 log 0.85 − 3 · 0.05 log 0.05.",
         within=0.01,
@@ -87,9 +85,8 @@ QUESTIONS = (
     ),
     Number(
         "train-half-the-peak",
-        "The paper’s learning rate is highest at step 4,000, where the warm-up ends. At which "
-        "later step is it "
-        "down to half of that?",
+        "The paper’s learning rate is highest at step 4,000, where the warm-up ends. At which later step is "
+        "it down to half of that?",
         answer=_step_of_half_the_peak(4000),
         why="It falls with one over the root of the step: four times the steps, half the rate.",
         mistakes=(
@@ -99,9 +96,8 @@ QUESTIONS = (
     ),
     OneOf(
         "train-upside-down",
-        "During a run the training loss is 1.9 and the loss of the validation sentences 1.2. "
-        "What do you make of "
-        "it?",
+        "During a run the training loss is 1.9 and the loss of the validation sentences 1.2. What do you "
+        "make of it?",
         (
             wrong(
                 "the model has seen the validation sentences",
@@ -119,9 +115,8 @@ QUESTIONS = (
     ),
     Number(
         "train-padding",
-        "Four sentences have 2, 9, 3 and 10 tokens and go in two batches of two. How many places "
-        "of padding are "
-        "spared if they are sorted by length first?",
+        "Four sentences have 2, 9, 3 and 10 tokens and go in two batches of two. How many places of padding "
+        "are spared if they are sorted by length first?",
         answer=_padding(_LENGTHS) - _padding(sorted(_LENGTHS)),
         why=(
             "As they come, (2, 9) and (3, 10) hold 7 + 7 places of padding; sorted, (2, 3) and (9, "
@@ -134,9 +129,8 @@ QUESTIONS = (
     ),
     OneOf(
         "train-resumed",
-        "A run is killed and started again from its last checkpoint, but somebody stored the "
-        "weights only. What "
-        "is different from a run that nothing disturbed?",
+        "A run is killed and started again from its last checkpoint, but somebody stored the weights only. "
+        "What is different from a run that nothing disturbed?",
         (
             wrong(
                 "nothing: the weights are all that was learned",

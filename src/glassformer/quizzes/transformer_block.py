@@ -42,9 +42,8 @@ QUESTIONS = (
     ),
     SeveralOf(
         "block-words-talk",
-        "In an encoder layer one word’s vector is edited. In which parts does that change the "
-        "results of other "
-        "words?",
+        "In an encoder layer one word’s vector is edited. In which parts does that change the results of "
+        "other words?",
         (
             wrong("the residual connection", "It adds to each word what was made for this word."),
             wrong("layer norm", "Its mean and variance are those of one word’s own numbers."),
@@ -66,9 +65,8 @@ QUESTIONS = (
     ),
     OneOf(
         "block-dropped-row",
-        "Dropout of one half acts on a row of weights that gives 1 to “animal” and 0 to all "
-        "others. What does the "
-        "row sum to in one training step?",
+        "Dropout of one half acts on a row of weights that gives 1 to “animal” and 0 to all others. What "
+        "does the row sum to in one training step?",
         (
             wrong("always 1", "One is its mean over many draws. A single row is not mended."),
             wrong("0 or 1", "What is kept is divided by 1 − p, so that the mean stays right."),
@@ -98,9 +96,8 @@ QUESTIONS = (
     ),
     Number(
         "block-factor",
-        "Two sublayers have the slopes −0.5 and 0.2. Each is wrapped in a residual connection, "
-        "without a norm. "
-        "By which factor does a small change grow on its way through both?",
+        "Two sublayers have the slopes −0.5 and 0.2. Each is wrapped in a residual connection, without a "
+        "norm. By which factor does a small change grow on its way through both?",
         answer=float(np.prod(1 + np.array([-0.5, 0.2]))),
         why="Each factor is 1 plus the slope: 0.5 · 1.2.",
         within=0.01,

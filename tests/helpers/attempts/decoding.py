@@ -212,7 +212,7 @@ WRONG = {
         "there are six": 870,
         "those are the keys of one layer": 435,
         "you counted 30 tokens at each step; step t has t tokens": 10440,
-        "you counted 30 tokens at each step, but step t has t": 10800,
+        "you counted 30 tokens at each step, not t": 10800,
         "count from 1 to 30": 4860,
         "yours is 7: step t projects t tokens without a cache, and one with it": 7,
     },

@@ -235,7 +235,7 @@ WRONG = {
     },
     "saliency": {
         "the gradients alone": lambda vectors, gradients: gradients.sum(-1),
-        "length of the gradient": lambda vectors, gradients: np.sqrt((gradients**2).sum(-1)),
+        "the gradient's length": lambda vectors, gradients: np.sqrt((gradients**2).sum(-1)),
         "before the sum": lambda vectors, gradients: abs(vectors * gradients).sum(-1),
         "at the end": lambda vectors, gradients: abs((vectors * gradients).sum(-1)),
         "you average": lambda vectors, gradients: (vectors * gradients).mean(-1),

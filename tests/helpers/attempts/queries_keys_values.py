@@ -173,14 +173,15 @@ WRONG = {
         "your queries and keys are swapped": lambda x, q, k, v: attend(x, k, q, v),
         "you mix X itself": lambda x, q, k, v: fixed_attention(x @ q, x @ k, x),
         "you mix the keys": lambda x, q, k, v: attend(x, q, k, k),
-        "your softmax runs down the columns in step 4; each row, the weights "
-        "of one query, should sum to one": lambda *inputs: attend(*inputs, axis=0),
+        "your softmax runs down the columns": lambda *inputs: attend(*inputs, axis=0),
         "you return the weights": lambda x, q, k, v: fixed_attention(x @ q, x @ k, np.eye(len(x))),
         "wrong for this input": lambda x, q, k, v: 2 * attend(x, q, k, v),
         "stopped with ValueError": lambda x, q, k, v: q @ v,
     },
     "fixed_attention": {
-        "still runs over the wrong axis": lambda *qkv: fixed_attention(*qkv, lambda s: softmax(s, axis=0)),
+        "still runs down the columns, which": lambda *qkv: fixed_attention(
+            *qkv, lambda s: softmax(s, axis=0)
+        ),
         "your whole matrix sums to one": lambda *qkv: fixed_attention(*qkv, lambda s: softmax(s, None)),
         "still runs down the columns": lambda *qkv: fixed_attention(*qkv, renormalised),
         "you never divide the exponentials by their sum": lambda *qkv: fixed_attention(*qkv, np.exp),

@@ -215,7 +215,7 @@ WRONG = {
     "multiplications": {
         "your results are swapped": lambda t, d: (2 * t * t * d, 2 * t * d * d),
         "you count the recurrence for one word": lambda t, d: (2 * d * d, 2 * t * t * d),
-        "you count one product for each layer": lambda t, d: (t * d * d, t * t * d),
+        "you count one product each": lambda t, d: (t * d * d, t * t * d),
         "you count one matrix for each Elman step": lambda t, d: (t * d * d, 2 * t * t * d),
         "you count projections for attention": lambda t, d: (2 * t * d * d, 3 * t * d * d + 2 * t * t * d),
         "you count only the scores of attention": lambda t, d: (2 * t * d * d, t * t * d),

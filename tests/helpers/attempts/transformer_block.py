@@ -131,8 +131,9 @@ WRONG = {
         "one mean and one variance for all words, and no ε": (
             lambda x, a, b: a * (x - x.mean()) / x.std() + b
         ),
-        "two mistakes: you divide by d − 1, and there is no ε for a word whose "
-        "numbers are all equal": lambda x, a, b: normed(x, a, b, over=x.shape[-1] - 1, inside=0),
+        "two mistakes: you divide by d − 1, and there is no ε": lambda x, a, b: normed(
+            x, a, b, over=x.shape[-1] - 1, inside=0
+        ),
         "you divide correctly": lambda x, a, b: a * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + b,
         "you never subtract the mean, not even in the variance": lambda x, a, b: (
             a * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) + b
@@ -152,7 +153,7 @@ WRONG = {
     },
     "gradient_factor": {
         "without residual connections": 0.05**24,
-        "you counted one sublayer for each block": 1.05**12,
+        "you counted one sublayer per block": 1.05**12,
         "at most one sublayer": 2.2,
         "their product counts": 1.1**12,
         "you subtracted the slope from 1; add it": 0.95**24,
@@ -181,7 +182,7 @@ WRONG = {
         "wrong for this input": every(lambda x, norm, f: x - f(norm(x))),
     },
     "number_of_parameters": {
-        "you left out the biases: those of four projections and of two linear maps": 544,
+        "you left out the biases of four projections": 544,
         "yours is short by 32: the biases of the four projections, or the two norms": 568,
         "biases of the feed-forward": 576,
         "you counted half of the norms": 584,
