@@ -61,7 +61,7 @@ def words_by_package(stack, parts, depth):
     return x
 
 
-def test_the_words_are_those_of_the_package_with_all_switches(run):
+def test_activations_are_those_of_the_package_for_all_parts(run):
     stack = Stack(5, num_layers=4, **SMALL)
     for parts, found in run(SMALL, num_words=5, depths=[3, 4, 2]).items():
         for levels, depth in zip(found, (3, 4, 2), strict=True):
@@ -71,7 +71,7 @@ def test_the_words_are_those_of_the_package_with_all_switches(run):
 
 
 @pytest.mark.parametrize(("sizes", "num_words", "depth"), [(SMALL, 5, 4), (LARGE, 11, 2)])
-def test_what_is_measured_is_what_python_measures(run, sizes, num_words, depth):
+def test_measures_are_those_of_python(run, sizes, num_words, depth):
     stack = Stack(num_words, num_layers=depth, **sizes)
     for parts, (levels,) in run(sizes, num_words=num_words, depths=[depth]).items():
         for found, expected in zip(levels, stack.run(parts, depth), strict=True):
@@ -101,7 +101,7 @@ def colours(figure, side):
     return len(set(rows[side::2]))
 
 
-def test_parts_are_switched_and_layers_added_by_keyboard(page, figure):
+def test_parts_and_layers_can_be_changed_by_keyboard(page, figure):
     assert [colours(figure, side) for side in (0, 1)] == [11, 1]
     for label in ("residual", "feed-forward"):
         figure.get_by_label(label).focus()
@@ -124,7 +124,7 @@ def test_parts_are_switched_and_layers_added_by_keyboard(page, figure):
     assert figure.locator(".curve.spread strong").inner_text() == f"{top.spread:#.3g}"
 
 
-def test_the_drawing_shows_the_parts_that_are_on(figure):
+def test_the_diagram_shows_the_active_parts(figure):
     drawing = figure.locator(".drawing")
 
     def drawn():
@@ -156,7 +156,7 @@ def test_the_answer_is_computed_in_the_page(figure):
     )
 
 
-def test_what_leaves_the_frame_is_cut_and_points_outwards(figure):
+def test_curves_are_clipped_at_the_frame_with_a_triangle(figure):
     """At first the spread has fallen out; with everything added up, the gradient grows out, at the bottom."""
 
     def ends():
@@ -179,7 +179,7 @@ def test_what_leaves_the_frame_is_cut_and_points_outwards(figure):
         assert max(numbers[0::2]) <= 24
 
 
-def test_only_pre_norm_says_where_its_gradient_is_sent_in(figure):
+def test_only_pre_norm_explains_where_its_gradient_starts(figure):
     note = figure.get_by_text("With pre-norm it is sent in above")
     for norm, said in (("post", False), ("pre", True), ("none", False)):
         figure.get_by_label("norm").select_option(norm)

@@ -28,7 +28,7 @@ def numbers(page, figure_script):
 
 
 @pytest.mark.parametrize("words", SENTENCES)
-def test_every_step_is_that_of_the_package(numbers, words):
+def test_every_step_agrees_with_the_package(numbers, words):
     size = len(words)
     x = word_vectors(words, 4)
     query, key, value = (x @ projection for projection in PROJECTIONS)
@@ -61,7 +61,7 @@ def cell(figure, query, key):
     return figure.get_by_role("button", name=f"{query} may look at {key}:")
 
 
-def test_the_keyboard_follows_the_steps_and_paints_the_mask(page, figure):
+def test_steps_and_mask_can_be_changed_by_keyboard(page, figure):
     figure.get_by_label("QKᵀ").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -79,14 +79,14 @@ def test_the_keyboard_follows_the_steps_and_paints_the_mask(page, figure):
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
-def test_who_may_look_at_nothing_is_handed_zeros(figure):
+def test_a_fully_masked_word_gets_zeros(figure):
     figure.get_by_label("· V").check(force=True)
     cell(figure, "il", "il").click()
     sentence = "“il”: it is handed 0.00, 0.00, 0.00, 0.00, for it may look at nothing."
     assert figure.locator(".summary").inner_text() == sentence
 
 
-def test_any_sentence_is_taken_as_text(figure):
+def test_any_sentence_is_treated_as_text(figure):
     field = figure.get_by_label("Your sentence")
     field.fill("<b>bold</b> \U0001f98a </script> " + "word " * 10)
     assert "Only the first 12 words are taken." in figure.locator(".summary").inner_text()
@@ -98,7 +98,7 @@ def test_any_sentence_is_taken_as_text(figure):
     assert figure.locator(".looks td button").count() == 1
 
 
-def test_words_that_come_after_the_painting_are_masked_as_it_began(figure):
+def test_words_added_to_an_edited_mask_follow_its_original_kind(figure):
     cell(figure, "il", "fatigué").click()
     figure.get_by_label("Your sentence").fill("il était trop fatigué pour traverser")
     mask = causal_mask(6)

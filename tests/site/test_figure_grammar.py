@@ -98,7 +98,7 @@ def translated(model, example):
     return written[0].tolist(), {name: each[0].numpy() for name, each in maps.items()}, probabilities.numpy()
 
 
-def test_words_maps_and_probabilities_are_those_of_the_package(page, figure, model):
+def test_translations_maps_and_probabilities_are_those_of_the_package(page, figure, model):
     computed = page.evaluate(
         """(sentences) => {
           const data = JSON.parse(document.querySelector("glass-figure script").textContent);
@@ -127,7 +127,7 @@ def test_words_maps_and_probabilities_are_those_of_the_package(page, figure, mod
         np.testing.assert_allclose(found["probabilities"], wanted, atol=1e-5)
 
 
-def test_the_choices_make_the_sentences_of_the_grammar(page, figure):
+def test_the_choices_form_the_sentences_of_the_grammar(page, figure):
     for example in (BOOK_EXAMPLE, SENTENCES[2]):
         words = page.evaluate("choice => glassformer.composeSentence(choice)", asdict(example))
         assert tuple(words) == example.source
@@ -137,7 +137,7 @@ def test_the_choices_make_the_sentences_of_the_grammar(page, figure):
         assert sorted(options) == sorted(word.english + gendered.get(word.english, "") for word in words)
 
 
-def test_an_exchange_by_keyboard_changes_the_numbers_and_keeps_those_from_before(page, figure, model):
+def test_changing_a_word_by_keyboard_shows_old_and_new_numbers(page, figure, model):
     french = figure.locator(".french")
     first = french.inner_text()
     figure.get_by_label("place", exact=True).focus()
@@ -160,7 +160,7 @@ def test_an_exchange_by_keyboard_changes_the_numbers_and_keeps_those_from_before
     heard.filter(has_text=f"{looks}, at “animal” {100 * weights[1]:.0f} %.").wait_for()
 
 
-def test_another_map_and_another_row_are_reached_by_arrow_keys(page, figure, model):
+def test_arrow_keys_select_maps_and_rows(page, figure, model):
     ids, maps, _ = translated(model, BOOK_EXAMPLE)
     figure.get_by_label("encoder 2, head 1").focus()
     for _ in range(4):
@@ -186,7 +186,7 @@ def told_apart(words):
     ]
 
 
-def test_rows_of_the_same_word_are_told_apart_and_both_genders_are_said(figure):
+def test_repeated_articles_are_distinguished_and_genders_shown(figure):
     rows = figure.get_by_label("row", exact=True).locator("option").all_inner_texts()
     assert rows == told_apart(BOOK_EXAMPLE.source)
     assert rows[:5:4] == ["the (animal)", "the (street)"]
@@ -195,7 +195,7 @@ def test_rows_of_the_same_word_are_told_apart_and_both_genders_are_said(figure):
     assert "“it” is, rue (feminine); grey: animal (masculine)" in figure.locator(".one").inner_text()
 
 
-def test_small_maps_mark_both_nouns_and_colours_grow_with_the_square_root(page, figure, model):
+def test_small_maps_mark_both_nouns_and_use_square_root_colours(page, figure, model):
     left = "([box, map]) => box.getBoundingClientRect().left - map.getBoundingClientRect().left"
     head = figure.locator(".thumb").nth(4)  # encoder 2, head 1
     for kind, place in {"meant": 1, "other": 5}.items():
@@ -214,7 +214,7 @@ def test_small_maps_mark_both_nouns_and_colours_grow_with_the_square_root(page, 
     np.testing.assert_allclose(np.reshape(strengths, weights.shape), np.sqrt(weights), atol=1e-4)
 
 
-def test_the_question_asks_for_what_the_benchmark_counted(figure):
+def test_the_prediction_agrees_with_the_benchmark(figure):
     results = json.loads((ROOT / "benchmarks/results/pronoun_heads.json").read_text())["measured"]
     translators = [row["looks_at_antecedent"] for row in results if row["genders"] == "any"]
     shares = [
@@ -233,14 +233,14 @@ def choose(figure, **words):
         figure.get_by_label(label, exact=True).select_option(word)
 
 
-def test_a_translation_without_a_pronoun_is_called_one(figure):
+def test_a_translation_without_a_pronoun_is_described_as_such(figure):
     choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
     assert figure.locator(".summary").inner_text().startswith("“It” becomes no pronoun; encoder 2, head 1")
     assert figure.locator(".pronoun").count() == 0
     assert "very" in figure.locator(".sentence").inner_text()
 
 
-def test_weights_stand_above_those_from_before_if_the_sentences_are_equally_long(figure, model):
+def test_previous_weights_are_shown_for_sentences_of_equal_length(figure, model):
     choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
     choose(figure, adjective="clumsy")
     sentences = replace(SENTENCES[2], adjective=adjective("clumsy")), SENTENCES[2]

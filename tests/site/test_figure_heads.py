@@ -39,7 +39,7 @@ def ablated(x, weights, num_heads, off):
 
 
 @pytest.mark.parametrize("num_heads", [1, 2, 4])
-def test_weights_and_output_are_those_of_the_package_whichever_heads_are_off(numbers, given, num_heads):
+def test_weights_and_output_are_those_of_the_package_with_any_heads_off(numbers, given, num_heads):
     x, weights = given
     state = {"x": x.tolist(), "weights": {role: each.tolist() for role, each in weights.items()}}
     named = {f"{role}_weight": each for role, each in weights.items()}
@@ -68,7 +68,7 @@ def figure(page, monkeypatch, given):
     return page.locator("glass-figure")
 
 
-def test_one_head_looks_twice_and_two_heads_once_each(page, figure):
+def test_two_heads_attend_to_two_words_and_one_head_to_both(page, figure):
     heads = figure.get_by_label("heads", exact=True)
     sharp = np.exp(6 / np.sqrt(4))
     look = f"{sharp / (sharp + 4):.2f}"
@@ -84,7 +84,7 @@ def test_one_head_looks_twice_and_two_heads_once_each(page, figure):
     assert figure.get_by_role("checkbox").count() == 4
 
 
-def test_a_head_is_switched_off_by_keyboard_and_its_part_is_gone(page, figure):
+def test_switching_a_head_off_by_keyboard_removes_its_contribution(page, figure):
     parts = figure.locator(".blocks").nth(1).get_by_role("row")
     first, output = parts.filter(has_text="head 0"), parts.filter(has_text="output")
     figure.get_by_label("head 1", exact=True).focus()
@@ -93,7 +93,7 @@ def test_a_head_is_switched_off_by_keyboard_and_its_part_is_gone(page, figure):
     figure.get_by_role("status").filter(has_text="Without head 1 its output moves by").wait_for()
 
 
-def test_another_word_can_be_followed(figure):
+def test_another_word_can_be_selected(figure):
     figure.get_by_label("follow").select_option("street")
     assert figure.locator(".map tr.picked").all_inner_texts()[0].startswith("street")
     assert figure.locator(".summary").inner_text().startswith("“street”: head 0 looks most at “street”")

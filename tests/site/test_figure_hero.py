@@ -27,7 +27,7 @@ def weights_of(figure):
     return figure.get_by_role("group", name=ENGLISH).locator(".weight").all_text_contents()
 
 
-def test_the_arrow_keys_pick_a_french_token_and_the_summary_says_where_it_looked(page, hero):
+def test_arrow_keys_pick_a_french_token_and_describe_its_attention(page, hero):
     french = hero.get_by_role("group", name=FRENCH)
     assert [*french.locator(".token").all_text_contents()] == bare(RECORDED["target"])
     elle = RECORDED["target"].index("▁elle")
@@ -48,7 +48,7 @@ def test_the_arrow_keys_pick_a_french_token_and_the_summary_says_where_it_looked
     hero.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
-def test_a_pointer_over_a_token_shows_its_threads_and_picks_nothing(hero):
+def test_hovering_over_a_token_shows_its_threads_without_picking_it(hero):
     before = hero.locator(".summary").inner_text()
     rue = RECORDED["target"].index("▁rue")
     hero.get_by_role("button", name="rue").hover()
@@ -59,7 +59,7 @@ def test_a_pointer_over_a_token_shows_its_threads_and_picks_nothing(hero):
     assert "To write “rue”" in hero.locator(".summary").inner_text()
 
 
-def test_the_mean_is_taken_over_all_heads_that_look_at_the_source(page, figure_script):
+def test_the_mean_is_taken_over_all_cross_attention_heads(page, figure_script):
     figure_script("hero")
     rng = np.random.default_rng(0)
     names = [
@@ -74,13 +74,13 @@ def test_the_mean_is_taken_over_all_heads_that_look_at_the_source(page, figure_s
     np.testing.assert_allclose(found, (maps[names[0]].mean(0) + maps[names[2]].mean(0)) / 2, rtol=1e-9)
 
 
-def test_without_a_website_the_recording_stays_and_words_say_why(hero):
+def test_outside_the_website_the_recording_stays_with_a_message(hero):
     hero.get_by_role("button", name="Load and translate").click()
     hero.locator(".message").filter(has_text="only available on the book's website").wait_for()
     assert hero.get_by_role("button", name="elle").is_visible()
 
 
-def test_the_front_page_computes_what_was_recorded(page, served):
+def test_the_front_page_computes_the_recorded_translation(page, served):
     page.goto(f"{served}/intro.html")
     figure = page.locator("glass-figure")
     field = figure.get_by_label("An English sentence")

@@ -20,7 +20,7 @@ def lookup(page, monkeypatch):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_scores_weights_and_what_is_handed_over_are_those_of_the_package(page, figure_script, query):
+def test_scores_weights_and_output_are_those_of_the_package(page, figure_script, query):
     figure_script("lookup")
     state = {"query": query, "key": KEY.tolist(), "value": VALUE.tolist()}
     scores = KEY @ np.array(query)
@@ -31,7 +31,7 @@ def test_scores_weights_and_what_is_handed_over_are_those_of_the_package(page, f
         assert found["attended"] == pytest.approx(weights @ VALUE)
 
 
-def test_the_keyboard_moves_the_query_and_the_summary_says_so(page, lookup):
+def test_arrow_keys_move_the_query_and_update_the_summary(page, lookup):
     handle = lookup.get_by_role("slider")
     handle.focus()
     for key in ("ArrowUp", "ArrowUp", "Shift+ArrowRight"):
@@ -43,7 +43,7 @@ def test_the_keyboard_moves_the_query_and_the_summary_says_so(page, lookup):
     lookup.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
-def test_the_query_can_be_dragged_but_not_off_the_plane(page, lookup):
+def test_the_query_can_be_dragged_within_the_plane(page, lookup):
     handle = lookup.get_by_role("slider")
     handle.scroll_into_view_if_needed()
     box = lookup.locator("svg").first.bounding_box()
@@ -55,7 +55,7 @@ def test_the_query_can_be_dragged_but_not_off_the_plane(page, lookup):
     assert handle.get_attribute("aria-valuetext") == "0.0 across, 3.0 up"
 
 
-def test_a_hard_look_up_hands_over_one_value_and_needs_a_coin_for_a_tie(page, lookup):
+def test_a_hard_look_up_returns_one_value_and_breaks_ties(page, lookup):
     lookup.get_by_label("hard").check()
     assert (
         "finds “animal” best, and is handed its value alone, 4.00 legs"

@@ -74,7 +74,7 @@ def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, ki
                 np.testing.assert_allclose(found[name], vectors[:, pair], atol=1e-9)
 
 
-def test_a_shift_turns_the_hand_by_the_angle_that_is_said(page, figure_script, live):
+def test_a_shift_rotates_the_pair_by_the_stated_angle(page, figure_script, live):
     figure_script("positions")
     asked = json.loads(live.json) | STATES[1] | {"kind": "sinusoidal", "projected": False}
     found = page.evaluate("state => glassformer.computePositions(state)", asked)
@@ -83,7 +83,7 @@ def test_a_shift_turns_the_hand_by_the_angle_that_is_said(page, figure_script, l
     np.testing.assert_allclose(turned, found["key"][18], atol=1e-9)
 
 
-def test_the_keyboard_moves_places_and_the_summary_says_whether_the_score_stays(page, figure, live):
+def test_arrow_keys_move_positions_and_the_summary_says_if_the_score_changes(page, figure, live):
     figure.get_by_label("positions").select_option("rotary")
     figure.get_by_label("behind random projections").check()
     figure.get_by_label("place").focus()
@@ -97,7 +97,7 @@ def test_the_keyboard_moves_places_and_the_summary_says_whether_the_score_stays(
     assert "from other places by the same shift" in figure.locator(".summary").inner_text()
 
 
-def test_neither_place_leaves_the_sequence(page, figure):
+def test_positions_stay_within_the_sequence(page, figure):
     place, shift = (figure.get_by_label(name) for name in ("place", "shift"))
     place.focus()
     page.keyboard.press("End")

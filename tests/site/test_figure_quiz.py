@@ -23,7 +23,7 @@ def heard(figure):
     return figure.get_by_role("status").inner_text()
 
 
-def test_a_quiz_is_solved_by_keyboard_alone(page, figure):
+def test_a_quiz_can_be_solved_by_keyboard_alone(page, figure):
     assert figure.get_by_role("group", name="1 + 2?").is_visible()
     figure.get_by_role("radio").first.focus()
     page.keyboard.press("Space")
@@ -51,7 +51,7 @@ def test_a_quiz_is_solved_by_keyboard_alone(page, figure):
     assert figure.get_by_role("radio", checked=True).count() == 0
 
 
-def test_of_several_the_wrong_ones_are_explained_and_the_missing_ones_counted(figure):
+def test_multiple_choice_explains_wrong_and_counts_missing_options(figure):
     figure.get_by_role("button", name="Question 2").click()
     check = figure.get_by_role("button", name="Check")
     check.click()
@@ -66,7 +66,7 @@ def test_of_several_the_wrong_ones_are_explained_and_the_missing_ones_counted(fi
     assert heard(figure) == "What you chose is right, but 1 more is."
 
 
-def test_a_usual_wrong_number_is_known_and_nobody_is_stuck(figure):
+def test_common_mistakes_get_feedback_and_the_second_try_shows_the_answer(figure):
     figure.get_by_role("button", name="Question 3").click()
     number, check = figure.get_by_label("Your number"), figure.get_by_role("button", name="Check")
     said = []
@@ -81,7 +81,7 @@ def test_a_usual_wrong_number_is_known_and_nobody_is_stuck(figure):
     ]
 
 
-def test_numbers_are_read_as_people_write_them(page, figure_script):
+def test_numbers_can_be_written_in_common_formats(page, figure_script):
     figure_script("quiz")
     read = {
         "0,5": [0.5],

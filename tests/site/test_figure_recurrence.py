@@ -36,7 +36,7 @@ def left_at_each_word(radius, source):
     return np.linalg.norm(states, axis=-1) / TINY
 
 
-def test_what_is_left_of_a_signal_is_what_the_packages_network_leaves(page, figure_script):
+def test_the_remaining_signal_is_that_of_the_packages_network(page, figure_script):
     figure_script("recurrence")
     for radius, (source, target) in itertools.product(RADII, [(0, 6), (1, 4), (3, 3), (5, 2)]):
         state = {"count": len(WORDS), "source": source, "target": target, "radius": radius, "step": 3}
@@ -49,7 +49,7 @@ def test_what_is_left_of_a_signal_is_what_the_packages_network_leaves(page, figu
         assert found["paths"]["attention"] == {"handOvers": 1, "left": radius}
 
 
-def test_in_each_step_one_word_is_worked_on_in_recurrence_and_all_at_once_in_attention(page, figure_script):
+def test_recurrence_processes_one_word_per_step_and_attention_all_at_once(page, figure_script):
     figure_script("recurrence")
     for step in range(1, 8):
         state = {"count": 7, "source": 1, "target": 4, "radius": 0.9, "step": step}
@@ -59,7 +59,7 @@ def test_in_each_step_one_word_is_worked_on_in_recurrence_and_all_at_once_in_att
         assert works["attention"] == ["now" if step == 1 else "done"] * 7
 
 
-def test_both_times_are_the_measured_ones_and_a_crossing_lies_between_two_lengths(page, figure_script):
+def test_times_are_the_measured_ones_with_the_crossing_between_lengths(page, figure_script):
     figure_script("recurrence")
     crossings = {(0, 2): None, (0, 3): [256, 1024], (1, 1): None, (1, 2): [64, 256], (1, 3): [64, 256]}
     for (setting, place), crossing in crossings.items():
@@ -71,7 +71,7 @@ def test_both_times_are_the_measured_ones_and_a_crossing_lies_between_two_length
         assert found["faster"] == ("attention" if crossing is None else "the LSTM")
 
 
-def test_the_keyboard_steps_through_time_and_the_summary_says_who_waits(page, figure):
+def test_arrow_keys_change_the_step_and_the_summary_lists_waiting_words(page, figure):
     step = figure.get_by_label("step", exact=True)
     step.focus()
     page.keyboard.press("ArrowRight")
@@ -91,7 +91,7 @@ def test_the_keyboard_steps_through_time_and_the_summary_says_who_waits(page, fi
     assert step.input_value() == "1"
 
 
-def test_two_words_and_a_radius_can_be_picked(page, figure):
+def test_words_and_spectral_radius_can_be_changed(page, figure):
     rows = figure.locator(".paths tbody").get_by_role("row")
     assert [row.split() for row in rows.all_inner_texts()] == [
         ["recurrence", "3", "0.903", "=", f"{0.9**3:.3f}"],
@@ -106,7 +106,7 @@ def test_two_words_and_a_radius_can_be_picked(page, figure):
     assert rows.first.inner_text().split() == ["recurrence", "no", "way", "back", "0"]
 
 
-def test_the_length_stops_only_where_times_were_measured_and_answers_the_question(page, figure):
+def test_only_measured_lengths_can_be_selected(page, figure):
     longer = figure.get_by_label("words", exact=True)
     longer.focus()
     page.keyboard.press("Home")

@@ -59,7 +59,7 @@ def test_scores_weights_and_gradients_are_those_of_the_package(numbers):
                 np.testing.assert_allclose(found[name][measure], number, rtol=1e-9, atol=1e-9)
 
 
-def test_the_keyboard_widens_the_vectors_and_chooses_a_divisor(page, monkeypatch):
+def test_width_and_divisor_can_be_changed_by_keyboard(page, monkeypatch):
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     page.set_content(live_scaling([64, 128, 256], start=64)._repr_html_())
     figure = page.locator("glass-figure")

@@ -20,7 +20,7 @@ def numbers(page, figure_script):
     return lambda **state: page.evaluate("state => glassformer.computeSoftmax(state)", state)
 
 
-def test_weights_slopes_and_entropy_are_those_of_the_package(numbers):
+def test_weights_jacobian_and_entropy_are_those_of_the_package(numbers):
     for scores, temperature, shifted in itertools.product(SCORES, TEMPERATURES, [True, False]):
         found = numbers(scores=scores, temperature=temperature, level=4, format="float64", shifted=shifted)
         weights = softmax(np.array(scores) / temperature)
@@ -32,7 +32,7 @@ def test_weights_slopes_and_entropy_are_those_of_the_package(numbers):
 
 
 @pytest.mark.parametrize("format", LARGEST)
-def test_without_the_shift_the_numbers_end_where_the_format_does(numbers, format):
+def test_without_the_shift_exponentials_overflow_at_the_limit_of_the_format(numbers, format):
     highest = np.log(LARGEST[format])
     for level, breaks in ((highest - 0.01, False), (highest + 0.01, True)):
         state = {"scores": [0.0, -1000.0], "temperature": 1, "level": level, "format": format}
@@ -41,7 +41,7 @@ def test_without_the_shift_the_numbers_end_where_the_format_does(numbers, format
 
 
 @pytest.mark.parametrize("format", LARGEST)
-def test_without_the_shift_what_is_too_small_for_the_format_is_nothing(numbers, format):
+def test_without_the_shift_small_exponentials_underflow(numbers, format):
     lowest = np.log(float(np.finfo(format).smallest_subnormal)) - np.log(2)
     for level, breaks in ((lowest + 0.01, False), (lowest - 0.01, True)):
         state = {"scores": [0.0, -1000.0], "temperature": 1, "level": level, "format": format}
@@ -61,7 +61,7 @@ def said(figure):
     return figure.locator(".summary").inner_text()
 
 
-def test_the_keyboard_moves_a_score_and_the_summary_says_so(page, figure):
+def test_arrow_keys_change_a_score_and_update_the_summary(page, figure):
     figure.get_by_label("tired").focus()
     for _ in range(20):
         page.keyboard.press("ArrowRight")
@@ -71,13 +71,13 @@ def test_the_keyboard_moves_a_score_and_the_summary_says_so(page, figure):
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
-def test_equal_weights_are_said_to_be_equal(figure):
+def test_the_summary_mentions_equal_weights(figure):
     assert "Most goes to “animal”;" in said(figure)
     figure.get_by_label("street").fill("2")
     assert "Most goes to “animal” and “street”, the same to each;" in said(figure)
 
 
-def test_the_reader_can_break_it_at_both_ends(figure):
+def test_overflow_and_underflow_are_explained(figure):
     figure.get_by_label("format").select_option("float16")
     figure.get_by_label("add to all scores").fill("10")
     assert "animal 0.705" in said(figure)

@@ -44,7 +44,7 @@ def largest(checkpoint, layer, head):
     return (MAPS[checkpoint, layer, head] * 1000).round().max(axis=-1).mean() / 1000
 
 
-def test_maps_and_their_largest_weights_are_those_of_the_package(page, figure_script):
+def test_maps_and_largest_weights_are_those_of_the_package(page, figure_script):
     figure_script("training")
     for checkpoint in range(3):
         per_mille = (1000 * MAPS[checkpoint]).round()
@@ -58,7 +58,7 @@ def test_maps_and_their_largest_weights_are_those_of_the_package(page, figure_sc
             np.testing.assert_allclose([[head[name] for head in heads] for heads in found], wanted, atol=1e-9)
 
 
-def test_the_keyboard_moves_through_the_run_and_the_summary_says_so(page, show):
+def test_arrow_keys_move_through_the_run_and_update_the_summary(page, show):
     figure = show()
     figure.get_by_label("step", exact=True).focus()
     page.keyboard.press("Home")
@@ -75,7 +75,7 @@ def test_the_keyboard_moves_through_the_run_and_the_summary_says_so(page, show):
     assert figure.locator(".plot output").all_inner_texts() == ["6.00", "–", "0.00010", "0.0"]
 
 
-def test_a_head_is_picked_by_arrow_keys_and_its_numbers_are_shown(page, show):
+def test_arrow_keys_pick_a_head_and_show_its_numbers(page, show):
     figure = show()
     figure.get_by_role("button", name="layer 2, head 0").focus()
     for key in ("ArrowUp", "ArrowRight", "ArrowUp"):  # the last leads nowhere
@@ -87,7 +87,7 @@ def test_a_head_is_picked_by_arrow_keys_and_its_numbers_are_shown(page, show):
     assert "Layer 1, head 1: largest weights" in figure.locator(".summary").inner_text()
 
 
-def test_it_plays_to_the_end_and_stops_there(page, show):
+def test_playback_stops_at_the_last_checkpoint(page, show):
     page.clock.install()
     figure = show()
     play = figure.locator(".play")
@@ -103,7 +103,7 @@ def test_it_plays_to_the_end_and_stops_there(page, show):
     )
 
 
-def test_it_goes_one_by_one_where_motion_is_not_wanted(page, show):
+def test_with_reduced_motion_each_press_advances_one_checkpoint(page, show):
     page.emulate_media(reduced_motion="reduce")
     page.clock.install()
     figure = show()
@@ -114,13 +114,13 @@ def test_it_goes_one_by_one_where_motion_is_not_wanted(page, show):
         assert step.get_attribute("aria-valuetext") == reached
 
 
-def test_it_opens_at_the_end_so_that_nothing_answers_the_question_before_it_is_asked(show):
+def test_it_opens_at_the_last_checkpoint_without_revealing_the_answer(show):
     figure = show()
     assert figure.locator(".french > [lang]").all_inner_texts() == ["Je dors.", "Il était fatigué."]
     assert figure.get_by_label("step", exact=True).get_attribute("aria-valuetext") == "1,000"
 
 
-def test_labels_of_an_axis_do_not_touch_and_its_upper_end_is_round(page, show):
+def test_axis_labels_do_not_overlap_and_the_upper_limit_is_round(page, show):
     page.set_viewport_size({"width": 320, "height": 800})
     figure = show(steps=[10, 20, 1400], bleu=[0.0, 12.5, 31.2])
     labels = """ticks => [...ticks.children].filter((tick) => getComputedStyle(tick).visibility === "visible")
@@ -132,7 +132,7 @@ def test_labels_of_an_axis_do_not_touch_and_its_upper_end_is_round(page, show):
     assert figure.locator(".plot.bleu .top").inner_text() == "40"
 
 
-def test_the_question_is_asked_only_of_a_run_that_answers_it(show):
+def test_the_prediction_is_shown_only_for_a_run_that_fits_it(show):
     figure = show()
     figure.get_by_role("button", name="The same for all").click()
     assert figure.locator(".verdict").inner_text().startswith("Right. “Je Je.” each time")

@@ -69,7 +69,7 @@ def product_sum(products):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_the_sublayers_take_give_hold_and_cost_what_torch_says(numbers, norm):
+def test_shapes_parameters_and_cost_of_sublayers_are_those_of_pytorch(numbers, norm):
     config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
     source, target = 7, 5
     watched = Watched(config, source, target)
@@ -100,7 +100,7 @@ def test_the_sublayers_take_give_hold_and_cost_what_torch_says(numbers, norm):
 
 
 @pytest.mark.parametrize(("norm", "tie"), [("pre", "none"), ("pre", "target"), ("post", "all")])
-def test_shared_matrices_and_all_norms_are_counted_once(numbers, norm, tie):
+def test_shared_matrices_and_norms_are_counted_once(numbers, norm, tie):
     sizes = {"source_vocabulary_size": 37_000, "target_vocabulary_size": 37_000}
     config = TransformerConfig(**sizes, norm=norm, tie_embeddings=tie)
     with torch.device("meta"):
@@ -111,7 +111,7 @@ def test_shared_matrices_and_all_norms_are_counted_once(numbers, norm, tie):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_box_takes_what_the_box_below_it_gives(numbers, norm):
+def test_each_box_takes_the_output_of_the_box_below(numbers, norm):
     config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
     for lower, upper in pairwise(numbers(config, 7, 5)["boxes"]):
         if lower["stack"] != upper["stack"]:
@@ -125,7 +125,7 @@ def test_a_box_takes_what_the_box_below_it_gives(numbers, norm):
         assert inside.get("K", asked) == inside.get("V", asked) == asked
 
 
-def test_boxes_keep_apart_and_paths_end_at_their_box(page, numbers):
+def test_boxes_do_not_overlap_and_paths_end_at_their_box(page, numbers):
     for norm in ("pre", "post"):
         config = TransformerConfig(**SIZES, source_vocabulary_size=17, target_vocabulary_size=19, norm=norm)
         boxes = numbers(config, 4, 6)["boxes"]
@@ -156,14 +156,14 @@ def lit(figure):
     return figure.locator("[aria-pressed=true]").get_attribute("aria-label")
 
 
-def test_words_are_cut_as_the_package_cuts_them(page, figure_script):
+def test_words_are_split_like_in_the_package(page, figure_script):
     figure_script("transformer")
     for sentence in ("l'animal n'a pas", "parce qu'il  didn't", " ", "<b>l'</b>", "été l'été"):
         found = page.evaluate("sentence => glassformer.splitWords(sentence)", sentence)
         assert tuple(found) == split_words(sentence)
 
 
-def test_the_keyboard_walks_through_the_boxes_and_the_steps(page, figure):
+def test_boxes_and_steps_can_be_selected_by_keyboard(page, figure):
     assert lit(figure) == "17: cross-attention, decoder"
     roles = figure.locator(".path.lit").evaluate_all("paths => paths.map((path) => path.classList[1])")
     assert sorted(roles) == ["key", "query", "value"]
@@ -184,7 +184,7 @@ def test_the_keyboard_walks_through_the_boxes_and_the_steps(page, figure):
     assert lit(figure) == "3: norm, encoder"
 
 
-def test_the_reader_s_own_words_give_the_shapes(figure):
+def test_shapes_follow_the_readers_sentence(figure):
     figure.get_by_label("Source sentence").fill("an elephant slept too long")
     figure.get_by_label("Given, after").fill("")
     assert figure.locator(".summary").inner_text() == (
@@ -202,7 +202,7 @@ def parameters():
     return sum(each.numel() for each in Transformer(config).parameters())
 
 
-def test_nothing_to_read_and_too_much_are_answered_in_words(figure):
+def test_empty_and_too_long_sentences_are_explained(figure):
     source, given = figure.get_by_label("Source sentence"), figure.get_by_label("Given, after")
     summary, notes = figure.locator(".summary"), figure.locator(".note")
     assert notes.all_inner_texts() == ["3 words", "2 words"]
@@ -223,7 +223,7 @@ def test_nothing_to_read_and_too_much_are_answered_in_words(figure):
     assert "(3, 5, 60)" in figure.locator(".facts").first.inner_text()
 
 
-def test_another_model_keeps_the_box_and_its_total_is_the_chapter_s(figure):
+def test_another_model_keeps_the_selected_box_and_agrees_with_the_chapter(figure):
     figure.get_by_label("model").select_option("base")
     assert lit(figure) == "12: cross-attention, decoder"
     assert figure.locator(".totals").inner_text().startswith("63,082,496 parameters")

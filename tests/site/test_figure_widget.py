@@ -38,7 +38,7 @@ def show(page, figure):
     page.evaluate(SHOW, {name: getattr(widget, name) for name in ("_esm", "_css", "html")})
 
 
-def test_widgets_of_every_figure_live_side_by_side(page, figures):
+def test_widgets_of_every_figure_work_side_by_side(page, figures):
     complaints = []
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -50,7 +50,7 @@ def test_widgets_of_every_figure_live_side_by_side(page, figures):
     assert page.locator("glass-figure > .stage:visible").count() == 17
 
 
-def test_what_has_the_focus_keeps_its_keys_from_jupyterlab(page, figures):
+def test_focused_controls_keep_their_keys_in_jupyterlab(page, figures):
     """Lumino, of which JupyterLab is made, looks for this mark before it takes a key as a shortcut."""
     show(page, next(figure for figure in figures if figure.name == "softmax"))
     slider = page.locator("input[type=range]").first

@@ -30,7 +30,7 @@ def text_of(name):
 
 
 @every_page
-def test_figures_are_at_home_on_their_page(page, served_without_mathjax, name):
+def test_figures_work_on_their_page(page, served_without_mathjax, name):
     """In one opening, for it is loading a page that takes long."""
     page.set_viewport_size(WIDE)
     page.emulate_media(reduced_motion="reduce")
@@ -55,7 +55,7 @@ def test_figures_are_at_home_on_their_page(page, served_without_mathjax, name):
     assert violations(page, "glass-figure", runOnly=["color-contrast"]) == []
 
 
-def test_without_scripts_tables_stand_for_the_figures(new_context, served):
+def test_without_scripts_tables_replace_the_figures(new_context, served):
     """All figures are hidden and shown by the same rules: the page with most of them stands for the rest."""
     name = max(PAGES, key=lambda name: len(FIGURE.findall(text_of(name))))
     page = new_context(java_script_enabled=False).new_page()

@@ -143,18 +143,18 @@ def site(request):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_the_website_keeps_to_the_rule(site, rule):
+def test_the_website_follows_the_rule(site, rule):
     assert sorted(set(rule(site))) == []
 
 
 @pytest.mark.parametrize(("rule", "link"), [(rule, link) for rule, links in RULES.items() for link in links])
-def test_the_rule_finds_its_fault(tmp_path, rule, link):
+def test_the_rule_finds_a_violation(tmp_path, rule, link):
     (tmp_path / "index.html").write_text(f'<a href="{link}">', encoding="utf-8")
     (tmp_path / "other.html").write_text('<p id="there"><p id="twice"><p id="twice">', encoding="utf-8")
     assert list(rule(read_site(tmp_path))) != []
 
 
-def test_good_links_are_no_fault(tmp_path):
+def test_valid_links_are_accepted(tmp_path):
     links = ["other.html#there", "other.html?q=1", f"{REPOSITORY}/blob/{BRANCH}/README.md#L1", "#top"]
     text = "".join(f'<a href="{link}">' for link in links)
     (tmp_path / "index.html").write_text(f'<p id="top">{text}', encoding="utf-8")

@@ -64,7 +64,7 @@ def moved(page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_reads_well_in_every_look(new_context, served, name):
+def test_a_page_is_readable_in_light_dark_and_on_a_phone(new_context, served, name):
     page = new_context(viewport=PHONE, reduced_motion="reduce").new_page()
     visit = Visit(page, f"{served}/{name}.html")
     assert moved(page) < 0.02
@@ -92,7 +92,7 @@ def _fits(page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_whole_from_the_file_system_without_a_network(page, name):
+def test_a_page_is_complete_from_the_file_system_without_a_network(page, name):
     page.context.set_offline(True)
     if name != CHAPTER:  # typesetting takes longest, and one page stands for all
         page.route("**/mathjax/*", lambda route: route.fulfill(content_type="text/javascript", body=""))
@@ -135,7 +135,7 @@ OWN = {file.name for folder in (ROOT / "_static", SCRIPTS) for file in folder.rg
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("chapters/")])
-def test_our_own_scripts_and_styles_are_light(name):
+def test_own_scripts_and_styles_are_small(name):
     text = (SITE / f"{name}.html").read_text(encoding="utf-8")
     asked_for = re.findall(r'<(?:script|link)\b[^>]*(?:src|href)="\.\./_static/([\w./-]+\.(?:js|css))', text)
     own = {file for file in asked_for if Path(file).name in OWN}
@@ -143,7 +143,7 @@ def test_our_own_scripts_and_styles_are_light(name):
     assert sum(len(gzip.compress((SITE / "_static" / file).read_bytes())) for file in own) <= 60_000
 
 
-def test_every_mark_of_a_claim_leads_to_its_row(page, served):
+def test_every_claim_mark_links_to_its_row(page, served):
     Visit(page, f"{served}/{CHAPTER}.html")
     mark = page.locator("article a:has(.claim-mark)").first
     target = mark.get_attribute("href").split("#")[1]
@@ -152,7 +152,7 @@ def test_every_mark_of_a_claim_leads_to_its_row(page, served):
     assert page.url.endswith(f"#{target}")
 
 
-def test_a_script_that_is_not_the_sites_is_forbidden(page, served):
+def test_foreign_scripts_are_blocked(page, served):
     visit = Visit(page, f"{served}/{CHAPTER}.html")
     page.evaluate("""() => {
         const script = document.createElement("script");
@@ -165,7 +165,7 @@ def test_a_script_that_is_not_the_sites_is_forbidden(page, served):
     assert len([text for text in visit.complaints if "Content Security Policy" in text]) == 2
 
 
-def test_a_complaint_is_heard(page, served, tmp_path):
+def test_errors_are_detected(page, served, tmp_path):
     """The listeners above would hear an error, a foreign request and a missing file."""
     broken = tmp_path / "broken.html"
     broken.write_text("<script>console.error('no')</script><img alt='' src='http://127.0.0.1:9/x.png'>")
@@ -175,7 +175,7 @@ def test_a_complaint_is_heard(page, served, tmp_path):
 
 
 @pytest.mark.parametrize("call", ["print", "toggleFullScreen"])
-def test_a_button_of_the_theme_does_what_it_says(page, served, call):
+def test_a_button_of_the_theme_works(page, served, call):
     Visit(page, f"{served}/{CHAPTER}.html")
     page.evaluate("call => { window[call] = () => { window.called = call; }; }", call)
     page.locator(f"[data-call={call}]").first.evaluate("button => button.click()")

@@ -16,7 +16,7 @@ PAGES = [TOC["root"], *(entry["file"] for part in TOC["parts"] for entry in part
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_its_title_wherever_its_address_is_posted(name):
+def test_a_page_has_a_preview_with_its_title(name):
     text = (SITE / f"{name}.html").read_text(encoding="utf-8")
     found = re.findall(r'<meta (?:property|name)="([^"]+)" content="([^"]*)"', text)
     told = {key: html.unescape(value) for key, value in found}
@@ -31,7 +31,7 @@ def test_a_page_shows_its_title_wherever_its_address_is_posted(name):
         assert picture.text["Title"] == told["og:title"], "the preview is old: make previews"
 
 
-def test_no_preview_is_left_over():
+def test_no_preview_is_unused():
     folder = ROOT / "_static/previews"
     assert {file.relative_to(folder).with_suffix("").as_posix() for file in folder.rglob("*.png")} == set(
         PAGES

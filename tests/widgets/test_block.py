@@ -11,7 +11,7 @@ SIZES = {"d_model": 16, "num_heads": 4, "d_ff": 24, "num_layers": 7}
 
 def test_the_table_compares_five_blocks_at_two_depths():
     html = live_block(WORDS, **SIZES, seed=3)._repr_html_()
-    assert "4 words after 6 and after 7 layers" in html
+    assert "4 words after 6 and 7 layers" in html
     stack = Stack(len(WORDS), **SIZES, seed=3)
     for name, parts in {
         "attention, feed-forward, residual": Parts(residual=True, norm="none", feed_forward=True),
@@ -25,7 +25,7 @@ def test_the_table_compares_five_blocks_at_two_depths():
         assert f'<th scope="row">{name}</th>{cells}' in html
 
 
-def test_numbers_far_from_one_are_short():
+def test_very_small_numbers_use_scientific_notation():
     sizes = SIZES | {"num_layers": 16, "seed": 3}
     cells = live_block(WORDS, **sizes)._repr_html_().split('<th scope="row">attention, feed-forward</th>')[1]
     assert cells.startswith("<td>&lt; 1e−15</td>")
@@ -37,13 +37,13 @@ def test_numbers_far_from_one_are_short():
 
 @pytest.fixture(scope="module")
 def shown():
-    """The stack that the figure draws by itself."""
+    """The stack with the figure's default seed."""
     seed = signature(live_block).parameters["seed"].default
     return Stack(11, d_model=64, num_heads=4, d_ff=256, num_layers=24, seed=seed)
 
 
-def test_the_residual_connection_slows_the_fall_of_the_spread(shown):
-    """The answer to the question that the figure asks."""
+def test_the_residual_connection_slows_the_decay_of_the_spread(shown):
+    """This is the answer to the figure's prediction."""
     added, replaced = (
         [seen.spread for seen in shown.run(Parts(residual=residual, norm="none", feed_forward=True), 24)]
         for residual in (True, False)
@@ -53,8 +53,8 @@ def test_the_residual_connection_slows_the_fall_of_the_spread(shown):
     assert replaced[6] == ROUNDING
 
 
-def test_the_draw_is_like_those_of_the_chapter(shown):
-    """The chapter's means over its own draws, which are printed below the figure."""
+def test_the_default_seed_is_close_to_the_chapters_means(shown):
+    """The chapter prints means over several seeds below the figure."""
     for norm, six, many in (("none", 0.5, 0.007), ("post", 0.3, 0.0008), ("pre", 0.6, 0.3)):
         levels = shown.run(Parts(residual=True, norm=norm, feed_forward=True), 24)
         assert levels[6].spread == pytest.approx(six, rel=0.2)
@@ -62,8 +62,8 @@ def test_the_draw_is_like_those_of_the_chapter(shown):
 
 
 @pytest.mark.parametrize("depth", [6, 24])
-def test_without_residual_one_stack_alone_loses_the_gradient(shown, depth):
-    """What the chapter says beside the figure."""
+def test_without_residual_the_gradient_vanishes_in_one_stack_only(shown, depth):
+    """The chapter says so next to the figure."""
     below = {
         (norm, feed_forward): shown.run(Parts(False, norm, feed_forward), depth)[0].gradient
         for norm in ("none", "post", "pre")
@@ -84,6 +84,6 @@ def test_without_residual_one_stack_alone_loses_the_gradient(shown, depth):
         ({"d_ff": 0}, "d_ff must be"),
     ],
 )
-def test_what_does_not_fit_is_named(change, complaint):
+def test_invalid_arguments_are_reported(change, complaint):
     with pytest.raises(ValueError, match=complaint):
         live_block(**{"words": WORDS} | SIZES | change)

@@ -17,7 +17,7 @@ from glassformer.widgets import live_grammar
 
 @pytest.fixture
 def given():
-    """A model of the grammar's words that has learned nothing, and the words."""
+    """An untrained model of the grammar, and its words."""
     examples = [
         Example(animal, verb, place, adjective, negated)
         for animal, place, verb in zip(ANIMALS, PLACES, cycle(VERBS), strict=False)
@@ -49,7 +49,7 @@ def data_of(figure):
     return json.loads(re.search(r'<script type="application/json">(.*?)</script>', figure._repr_html_())[1])
 
 
-def test_the_weights_lie_in_the_page_in_half_precision(given):
+def test_the_page_contains_the_weights_in_float16(given):
     data = data_of(live_grammar(**given))
     found = safetensors.numpy.load(base64.b64decode(data["weights"]))
     assert found.keys() == given["weights"].keys()
@@ -59,14 +59,14 @@ def test_the_weights_lie_in_the_page_in_half_precision(given):
     assert data["config"] == given["config"]
 
 
-def test_the_page_gets_the_words_and_the_first_sentence(given):
+def test_the_page_gets_the_words_and_the_initial_sentence(given):
     data = data_of(live_grammar(**given))
     assert (data["english"], data["french"]) == (list(given["english"]), list(given["french"]))
     for name in ("animals", "places", "verbs", "adjectives", "start"):
         assert data[name] == given[name]
 
 
-def test_the_table_says_what_the_model_wrote(given):
+def test_the_table_shows_example_translations(given):
     html = live_grammar(**given)._repr_html_()
     assert '<th scope="row">the dog left the park …</th><td>le chien a quitté le parc …</td>' in html
     assert '<th scope="row">and</th><td>et</td>' in html
@@ -98,6 +98,6 @@ def test_the_table_says_what_the_model_wrote(given):
         ),
     ],
 )
-def test_what_does_not_fit_is_named(given, change, complaint):
+def test_invalid_arguments_are_reported(given, change, complaint):
     with pytest.raises(ValueError, match=complaint):
         live_grammar(**given | change(given))

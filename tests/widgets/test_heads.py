@@ -15,7 +15,7 @@ def given():
     return {"words": WORDS, "x": rng.standard_normal((3, 8)), "follow": "it", **weights}
 
 
-def test_the_table_says_where_two_heads_of_the_followed_word_look(given):
+def test_the_table_shows_the_selected_words_weights_in_two_heads(given):
     html = live_heads(**given)._repr_html_()
     x, weights = given["x"], {role: given[role] for role in ROLES}
     output, maps = multi_head_attention(x, x, x, num_heads=2, **weights)
@@ -36,6 +36,6 @@ def test_the_table_says_where_two_heads_of_the_followed_word_look(given):
         ({"key_weight": np.full((8, 8), np.nan)}, "key_weight must lie between -10 and 10, got"),
     ],
 )
-def test_what_does_not_fit_is_named(given, change, complaint):
+def test_invalid_arguments_are_reported(given, change, complaint):
     with pytest.raises(ValueError, match=complaint):
         live_heads(**given | change)

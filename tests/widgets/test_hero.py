@@ -1,6 +1,6 @@
-"""What the front page shows at once is what the pretrained translator does today.
+"""The front page's recording matches the pretrained translator.
 
-Run as a program, this file records it anew.
+Run as a program, this file makes a new recording.
 """
 
 import json
@@ -22,9 +22,9 @@ ENGLISH = "The animal didn't cross the street because it was too tired."
 
 
 def record(translator, english):
-    """A translation, its tokens, its cross-attention in the mean over all heads, and two probabilities.
+    """Record a translation with its tokens, its mean cross-attention and two probabilities.
 
-    They are those of *elle* and *il* where *elle* was written; all numbers have four digits.
+    The probabilities are those of *elle* and *il* where *elle* was generated; all numbers have four digits.
     """
     (french,) = translator.translate([english])
     source, target = translator.tokenizer.encode([english, french])
@@ -51,7 +51,7 @@ def today():
     return record(Translator.load("en-fr"), ENGLISH)
 
 
-def test_the_recording_is_what_the_pretrained_translator_does_today(today):
+def test_the_recording_matches_the_pretrained_translator(today):
     stored = dict(hero.RECORDED)
     given = dict(today)
     for name in ("weights", "probabilities"):
@@ -59,22 +59,22 @@ def test_the_recording_is_what_the_pretrained_translator_does_today(today):
     assert stored == given
 
 
-def test_the_front_page_says_how_likely_it_found_elle_and_il(today):
+def test_the_front_page_states_the_probabilities_of_elle_and_il(today):
     elle, il = today["probabilities"]
     front = (Path(__file__).parents[2] / "intro.md").read_text(encoding="utf-8")
     assert f"It found *elle* a little likelier ({elle:.2f} against {il:.2f})" in front
 
 
-def test_elle_looked_hardly_at_either_english_noun():
+def test_elle_hardly_attends_to_either_english_noun():
     elle = hero.RECORDED["weights"][hero.RECORDED["target"].index("▁elle")]
     assert all(elle[hero.RECORDED["source"].index(noun)] < 0.01 for noun in ("▁animal", "▁street"))
 
 
-def test_each_token_shares_out_one_attention():
+def test_the_weights_of_each_token_sum_to_one():
     assert np.sum(hero.RECORDED["weights"], axis=1) == pytest.approx(1, abs=1e-3)
 
 
-def test_the_table_says_where_each_token_looked_most():
+def test_the_table_shows_each_tokens_largest_weight():
     rows = dict(zip(hero.RECORDED["target"], live_hero().table.rows, strict=True))
     elle = dict(
         zip(hero.RECORDED["source"], hero.RECORDED["weights"][list(rows).index("▁elle")], strict=True)
@@ -83,7 +83,7 @@ def test_the_table_says_where_each_token_looked_most():
     assert rows["▁elle"] == ("elle", "it", f"{elle['▁it']:.2f}")
 
 
-def test_the_figure_starts_from_the_recording(monkeypatch):
+def test_the_figure_starts_with_the_recording(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
     html = live_hero()._repr_html_()
     data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])

@@ -14,14 +14,14 @@ def a_figure():
     return live_softmax(["a", "b"], np.array([1.0, 0.0]))
 
 
-def test_a_widget_holds_the_figure_and_all_that_draws_it():
+def test_a_widget_contains_the_figure_with_its_scripts_and_styles():
     widget = FigureWidget(a_figure())
     assert widget.html == a_figure().to_html()
     assert all(part in widget._esm for part in ("customElements.define", "computeSoftmax", "export default"))
     assert "glass-figure" in widget._css
 
 
-def test_each_figure_brings_its_own_scripts_and_stands_beside_others():
+def test_widgets_bring_their_own_scripts_and_can_be_combined():
     one, other = FigureWidget(a_figure()), FigureWidget(live_hero())
     assert "computeSoftmax" not in other._esm
     assert ipywidgets.VBox([one, other]).children == (one, other)

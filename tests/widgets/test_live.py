@@ -18,7 +18,7 @@ def data_of(html):
     return json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
 
 
-def test_words_stay_words_in_the_table():
+def test_the_table_escapes_markup():
     html = TABLE.to_html()
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
@@ -26,12 +26,12 @@ def test_words_stay_words_in_the_table():
     assert "<caption>what it shows</caption>" in html
 
 
-def test_rows_of_another_length_are_refused():
-    with pytest.raises(ValueError, match=r"head and rows must be equally long, got lengths \[1, 2\]"):
+def test_rows_must_be_as_long_as_the_head():
+    with pytest.raises(ValueError, match=r"head and rows must have the same length, got \[1, 2\]"):
         Table("", ("word", "weight"), [("street",)])
 
 
-def test_the_data_arrive_whole_whatever_they_hold(monkeypatch):
+def test_any_data_survive_embedding_in_html(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
     data = {"words": ["</script><script>alert(1)</script>", 'é "quoted"', "\u2028"], "numbers": [0.1, -1e-9]}
     html = a_figure(data=data)._repr_html_()
@@ -39,11 +39,11 @@ def test_the_data_arrive_whole_whatever_they_hold(monkeypatch):
     assert html.count("</script>") == 1
 
 
-def test_a_figure_has_a_name_where_html_is_not_shown():
+def test_the_plain_text_form_names_the_figure():
     assert repr(a_figure()) == "LiveFigure('softmax')"
 
 
-def test_the_element_says_what_it_is_and_how_large(monkeypatch):
+def test_the_element_has_an_accessible_name_and_reserved_heights(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
     html = a_figure()._repr_html_()
     assert html.startswith('<glass-figure name="softmax" role="group" aria-label="A &amp; B" ')
@@ -51,7 +51,7 @@ def test_the_element_says_what_it_is_and_how_large(monkeypatch):
     assert TABLE.to_html() in html
 
 
-def test_scripts_come_along_unless_the_page_brings_them(monkeypatch):
+def test_outputs_include_scripts_unless_the_page_loads_them(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
     bare = a_figure()._repr_html_()
     assert "customElements" not in bare
@@ -63,11 +63,11 @@ def test_scripts_come_along_unless_the_page_brings_them(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_numbers_that_json_does_not_know_are_refused(number):
+def test_data_must_be_finite(number):
     with pytest.raises(ValueError, match="JSON"):
         a_figure(data={"a": number})
 
 
-def test_a_name_without_a_script_is_refused():
-    with pytest.raises(ValueError, match=r"name must be a figure's, one of .*softmax.*, got 'nothing'"):
+def test_an_unknown_figure_is_an_error():
+    with pytest.raises(ValueError, match=r"name must be one of .*softmax.*, got 'nothing'"):
         LiveFigure("nothing", label="", data={}, table=TABLE, heights=(1, 1))

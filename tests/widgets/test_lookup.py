@@ -7,7 +7,7 @@ KEY = np.array([[2.0, 0.0], [0.0, 2.0], [1.5, -1.5]])
 WORDS = {"words": ["animal", "street", "person"], "asker": "it", "unit": "legs"}
 
 
-def test_the_table_holds_scores_and_both_kinds_of_weights():
+def test_the_table_shows_scores_and_both_kinds_of_weights():
     query = np.array([np.log(2), 0.0])
     html = live_lookup(
         query, KEY[:2], np.array([4.0, 0.0]), words=["a", "b"], asker="c", unit="d"
@@ -17,7 +17,7 @@ def test_the_table_holds_scores_and_both_kinds_of_weights():
     assert "<td>3.20 d</td><td>4 d</td>" in html
 
 
-def test_places_out_of_reach_are_refused():
+def test_coordinates_out_of_range_are_reported():
     query, value = np.array([1.0, 0.0]), np.array([4.0, 0.0, 2.0])
     with pytest.raises(ValueError, match=r"query must lie between -3 and 3, got \[3.5, 0.0\]"):
         live_lookup(np.array([3.5, 0.0]), KEY, value, **WORDS)
@@ -25,7 +25,7 @@ def test_places_out_of_reach_are_refused():
         live_lookup(query, 2 * KEY, value, **WORDS)
 
 
-def test_each_key_needs_a_word():
+def test_each_key_needs_a_label():
     query, value = np.array([1.0, 0.0]), np.array([4.0, 0.0, 2.0])
     with pytest.raises(ValueError, match=r"key must have shape \(2, 2\), got \(3, 2\)"):
         live_lookup(query, KEY, value, words=["a", "b"], asker="it", unit="legs")

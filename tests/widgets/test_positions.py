@@ -27,10 +27,10 @@ def rows_of(figure):
     }
 
 
-def test_only_turns_and_biases_give_one_number_a_distance_behind_projections():
+def test_only_rotary_and_alibi_depend_on_distance_alone_after_projections():
     rows = rows_of(live_positions(**arrays()))
     alike = {name for name, (*_, (least, most)) in rows.items() if least == most}
-    assert alike == {"sinusoidal", "rotary", "rotary, projected", "linear bias, head 1"}
+    assert alike == {"sinusoidal", "rotary", "rotary, projected", "ALiBi, head 1"}
     assert rows.keys() - alike == {
         "sinusoidal, projected",
         "learned, untrained",
@@ -38,22 +38,22 @@ def test_only_turns_and_biases_give_one_number_a_distance_behind_projections():
     }
 
 
-def test_without_projections_a_distance_has_no_direction():
+def test_without_projections_the_score_is_symmetric_in_the_distance():
     rows = rows_of(live_positions(**arrays()))
-    for name in ("sinusoidal", "rotary", "linear bias, head 1"):
+    for name in ("sinusoidal", "rotary", "ALiBi, head 1"):
         before, _, after, _ = rows[name]
         assert before == after
     before, _, after, _ = rows["rotary, projected"]
     assert before != after
 
 
-def test_the_dot_product_of_a_place_with_itself_counts_the_pairs():
+def test_the_dot_product_of_a_position_with_itself_is_half_its_width():
     rows = rows_of(live_positions(**arrays()))
     assert rows["sinusoidal"][1] == [D_MODEL / 2]
-    assert rows["linear bias, head 1"][:3] == [[-0.75], [0], [-0.75]]
+    assert rows["ALiBi, head 1"][:3] == [[-0.75], [0], [-0.75]]
 
 
-def test_the_browser_gets_three_digits():
+def test_the_page_gets_three_digits():
     given = arrays()
     figure = live_positions(**given, num_heads=5)
     data = json.loads(figure.json)
@@ -63,10 +63,10 @@ def test_the_browser_gets_three_digits():
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_arrays_must_fit():
+def test_invalid_arrays_are_reported():
     with pytest.raises(ValueError, match="learned must have an even width of at least 4, got 5"):
         live_positions(**arrays(d_model=5))
-    with pytest.raises(ValueError, match="learned must have more than 32 places, got 31"):
+    with pytest.raises(ValueError, match="learned must have more than 32 positions, got 31"):
         live_positions(**arrays(places=31))
     with pytest.raises(ValueError, match="word"):
         live_positions(**arrays() | {"word": np.ones(7)})

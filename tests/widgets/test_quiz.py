@@ -18,7 +18,7 @@ def data_of(html):
     return json.loads(re.search(r'<script type="application/json">(.*?)</script>', html)[1])["questions"]
 
 
-def test_the_page_gets_each_question_with_what_is_said_to_each_answer():
+def test_the_page_gets_each_question_with_its_feedback():
     one, several, number = data_of(live_quiz([ONE, SEVERAL, NUMBER])._repr_html_())
     assert (one["kind"], several["kind"], number["kind"]) == ("one", "several", "number")
     assert one["options"][2] == {"text": "<five>", "why": "Too many.", "right": False}
@@ -28,13 +28,13 @@ def test_the_page_gets_each_question_with_what_is_said_to_each_answer():
     assert number["wanted"] == "± 0.01 counts as right"
 
 
-def test_a_whole_number_keeps_all_its_digits():
+def test_an_integer_keeps_all_its_digits():
     (number,) = data_of(live_quiz([Number("sums-large", "How many?", 16777217.0, "2²⁴ + 1.")])._repr_html_())
     assert (number["answer"], number["shown"]) == (16777217, "16777217")
     assert number["wanted"] == "a whole number"
 
 
-def test_on_paper_a_whole_number_is_asked_for_as_such():
+def test_on_paper_an_integer_is_asked_for_as_such():
     whole = Number("sums-whole", "How many?", 7, "Counted.")
     assert "1. How many?</th><td>a whole number</td>" in live_quiz([whole])._repr_html_()
 
@@ -51,31 +51,31 @@ def test_on_paper_the_questions_come_first_and_the_answers_last():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: live_quiz([]), r"questions must be at least one, with different ids, got \[\]"),
-        (lambda: live_quiz([ONE, ONE]), r"with different ids, got \['sums-one', 'sums-one'\]"),
+        (lambda: live_quiz([]), r"questions must not be empty and must have different ids, got \[\]"),
+        (lambda: live_quiz([ONE, ONE]), r"must have different ids, got \['sums-one', 'sums-one'\]"),
         (
             lambda: OneOf("sums-none", "?", (wrong("1", "No."), wrong("2", "No."), wrong("3", "No."))),
-            "options of sums-none must hold exactly one right one, got 0",
+            "options of sums-none must include exactly one right option, got 0",
         ),
         (
             lambda: OneOf("sums-two", "?", SEVERAL.options),
-            "options of sums-two must hold exactly one right one, got 2",
+            "options of sums-two must include exactly one right option, got 2",
         ),
         (
             lambda: SeveralOf("sums-all", "?", (right("1", "Yes."), right("2", "Yes."), right("3", "Yes."))),
-            "options of sums-all must hold right ones and wrong ones",
+            "options of sums-all must include right and wrong ones",
         ),
         (
             lambda: OneOf("sums-few", "?", OPTIONS[:2]),
-            "options of sums-few must be at least three, all different, got 2",
+            "options of sums-few must be at least three and all different, got 2 different ones",
         ),
         (
             lambda: OneOf("sums-same", "?", (*OPTIONS, wrong("two", "No."))),
-            "options of sums-same must be at least three, all different, got 3",
+            "options of sums-same must be at least three and all different, got 3 different ones",
         ),
         (
             lambda: OneOf("sums-mute", "?", (*OPTIONS, wrong("six", ""))),
-            "options of sums-mute must all say why, got none for 'six'",
+            "options of sums-mute must all have feedback, but there is none for 'six'",
         ),
         (
             lambda: Number("sums-half", "?", 0.5, "Half."),
@@ -88,6 +88,6 @@ def test_on_paper_the_questions_come_first_and_the_answers_last():
         ),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_named(make, complaint):
+def test_an_invalid_question_is_reported(make, complaint):
     with pytest.raises(ValueError, match=complaint):
         make()

@@ -23,18 +23,18 @@ def given():
     }
 
 
-def test_the_table_says_who_waits_for_whom_and_what_is_left_at_each_word(given):
+def test_the_table_shows_steps_and_remaining_signals(given):
     html = live_recurrence(**given)._repr_html_()
     rows = re.findall(r'<th scope="row">(\w+)</th>((?:<td>[^<]+</td>)+)', html)
     cells = {word: re.findall(r"<td>([^<]+)</td>", row) for word, row in rows}
     assert cells == {
-        "The": ["step 1", "nobody", "0.00", "step 1", "0.90"],
+        "The": ["step 1", "nothing", "0.00", "step 1", "0.90"],
         "animal": ["step 2", "the state at The", "1.00", "step 1", "0.90"],
         "slept": ["step 3", "the state at animal", "0.90", "step 1", "0.90"],
     }
 
 
-def test_the_caption_says_what_was_measured_at_the_start(given):
+def test_the_caption_states_the_measured_times(given):
     html = live_recurrence(**given)._repr_html_()
     assert (
         "For 32 words, 1 sentence, d = 64, an LSTM layer takes 0.5 ms, an attention layer 0.75 ms. "
@@ -49,7 +49,7 @@ def test_the_caption_says_what_was_measured_at_the_start(given):
         ({"words": ["it", "it"]}, "words must all be different, got it, it"),
         ({"source": "dog"}, "source must be one of 'The', 'animal', 'slept', got 'dog'"),
         ({"target": "dog"}, "target must be one of 'The', 'animal', 'slept', got 'dog'"),
-        ({"lengths": [32, 16]}, r"lengths must grow, got \[32, 16\]"),
+        ({"lengths": [32, 16]}, r"lengths must increase, got \[32, 16\]"),
         ({"length": 20}, r"length must be one of \[16, 32\], got 20"),
         ({"lstm": np.ones((2, 2))}, r"lstm must have shape \(3, 2\), got \(2, 2\)"),
         ({"attention": np.ones((3, 3))}, r"attention must have shape \(3, 2\), got \(3, 3\)"),
@@ -57,6 +57,6 @@ def test_the_caption_says_what_was_measured_at_the_start(given):
         ({"attention": np.full((3, 2), np.inf)}, "attention must be positive and finite, got"),
     ],
 )
-def test_what_does_not_fit_is_named(given, change, complaint):
+def test_invalid_arguments_are_reported(given, change, complaint):
     with pytest.raises(ValueError, match=complaint):
         live_recurrence(**given | change)

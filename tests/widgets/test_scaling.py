@@ -13,7 +13,7 @@ def table_of(figure):
     return {name: [float(cell) for cell in re.findall(r"<td>([^<]+)</td>", cells)] for name, cells in rows}
 
 
-def test_the_table_shows_what_the_chapter_says_of_each_divisor():
+def test_the_table_agrees_with_the_chapter_on_each_divisor():
     table = table_of(live_scaling(WIDTHS, start=256))
     deviation, entropy, largest, at_scores, at_query = zip(*table.values(), strict=True)
     assert list(table) == ["undivided", "√d_k", "√d_model", "d_k"]
@@ -24,13 +24,13 @@ def test_the_table_shows_what_the_chapter_says_of_each_divisor():
     assert at_query[3] < at_query[1] / 10
 
 
-def test_another_seed_draws_other_numbers():
+def test_another_seed_gives_other_numbers():
     first, same, other = (table_of(live_scaling(WIDTHS, start=4, seed=seed)) for seed in (1, 1, 2))
     assert first == same != other
 
 
-def test_widths_must_grow_and_hold_the_start():
-    with pytest.raises(ValueError, match=r"widths must grow from at least 1, got \[4, 2\]"):
+def test_widths_must_increase_and_include_the_start():
+    with pytest.raises(ValueError, match=r"widths must increase from at least 1, got \[4, 2\]"):
         live_scaling([4, 2], start=4)
     with pytest.raises(ValueError, match=r"start must be one of \[4, 64, 256\], got 5"):
         live_scaling(WIDTHS, start=5)

@@ -20,7 +20,7 @@ def stack():
 
 
 def climb(x, stack, parts, look, work, norm):
-    """Say once more, in the words of the book, what a block does with these parts."""
+    """Apply a block with these parts, written with the package's functions."""
     levels = [x]
     for layer in stack.layers:
         for sublayer in (look, work)[: 1 + parts.feed_forward]:
@@ -67,7 +67,7 @@ def by_torch(x, stack, parts):
 
 
 @pytest.mark.parametrize("parts", PARTS, ids=str)
-def test_words_are_those_of_the_package(stack, parts):
+def test_activations_are_those_of_the_package(stack, parts):
     found = stack.run(parts, LAYERS)
     levels = by_reference(stack.x, stack, parts)
     for seen, x in zip(found, levels, strict=True):
@@ -77,7 +77,7 @@ def test_words_are_those_of_the_package(stack, parts):
 
 
 @pytest.mark.parametrize("parts", PARTS, ids=str)
-def test_gradients_are_those_of_torch(stack, parts):
+def test_gradients_are_those_of_pytorch(stack, parts):
     levels, top = by_torch(torch.from_numpy(stack.x).requires_grad_(), stack, parts)
     above = torch.from_numpy(stack.above)
     grads = torch.autograd.grad(top, levels, above)
@@ -85,14 +85,14 @@ def test_gradients_are_those_of_torch(stack, parts):
     assert [seen.gradient for seen in stack.run(parts, LAYERS)] == pytest.approx(expected, rel=1e-9)
 
 
-def test_fewer_layers_are_the_lower_ones(stack):
+def test_a_shallower_stack_has_the_same_lower_layers(stack):
     parts = Parts(residual=True, norm="post", feed_forward=True)
     whole, part = stack.run(parts, LAYERS), stack.run(parts, 2)
     assert [seen.spread for seen in part] == [seen.spread for seen in whole[:3]]
     assert [part[-1].gradient, whole[-1].gradient] == [1, 1]
 
 
-def test_weights_have_the_variance_of_their_start():
+def test_weights_have_the_variance_of_their_initialization():
     stack = Stack(2, d_model=64, num_heads=1, d_ff=256, num_layers=1, seed=1)
     for weight in stack.layers[0].values():
         assert weight.var() == pytest.approx(2 / sum(weight.shape), rel=0.06)

@@ -15,7 +15,7 @@ SOURCE, TARGET = ["the", "animal", "slept"], ["l'", "animal", "a", "dormi"]
 
 
 @pytest.mark.parametrize(("norm", "tie"), [("pre", "none"), ("pre", "target"), ("post", "all")])
-def test_the_sums_of_the_table_are_those_of_torch(norm, tie):
+def test_the_totals_of_the_table_are_those_of_pytorch(norm, tie):
     config = TransformerConfig(**SIZES, **VOCABULARIES, norm=norm, tie_embeddings=tie)
     model = Transformer(config).eval()
     with FlopCounterMode(display=False) as counter, record_attention(model), torch.no_grad():
@@ -24,11 +24,11 @@ def test_the_sums_of_the_table_are_those_of_torch(norm, tie):
     html = live_transformer(SOURCE, TARGET, {"ours": asdict(config)})._repr_html_()
     multiplications = counter.get_total_flops() // 2  # each with one addition
     sums = f"<td></td><td>{parameters:,}</td><td>{multiplications:,}</td>"
-    assert f'<th scope="row">together</th>{sums}' in html
-    assert "for 3 source words and 5 given tokens" in html
+    assert f'<th scope="row">total</th>{sums}' in html
+    assert "for 3 source words and 5 decoder inputs" in html
 
 
-def test_each_part_of_the_table_says_what_it_gives():
+def test_the_table_shows_each_parts_output_shape():
     config = TransformerConfig(**SIZES, **VOCABULARIES)
     html = live_transformer(SOURCE, [], {"ours": asdict(config)})._repr_html_()
     shapes = dict(re.findall(r'<th scope="row">([^<]+)</th><td>([^<]*)</td>', html))
@@ -42,11 +42,11 @@ def test_each_part_of_the_table_says_what_it_gives():
     [
         ({"source": []}, "source must have 1 to 60 words, got 0"),
         ({"target": ["a"] * 61}, "target must have 0 to 60 words, got 61"),
-        ({"models": {}}, "models must name at least one model, got none"),
-        ({"models": {"ours": {"norm": "pre"}}}, r"models\['ours'\] must say d_model, num_heads, d_ff, "),
+        ({"models": {}}, "models must not be empty"),
+        ({"models": {"ours": {"norm": "pre"}}}, r"models\['ours'\] must have d_model, num_heads, d_ff, "),
     ],
 )
-def test_what_does_not_fit_is_named(change, complaint):
+def test_invalid_arguments_are_reported(change, complaint):
     config = asdict(TransformerConfig(**SIZES, **VOCABULARIES))
     given = {"source": SOURCE, "target": TARGET, "models": {"ours": config}}
     with pytest.raises(ValueError, match=complaint):
@@ -61,7 +61,7 @@ def test_what_does_not_fit_is_named(change, complaint):
         ({"positions": "learned"}, "positions must be one of 'sinusoidal', got 'learned'"),
     ],
 )
-def test_a_model_that_cannot_be_counted_is_refused(change, complaint):
+def test_an_unsupported_model_is_reported(change, complaint):
     config = asdict(TransformerConfig(**SIZES, **VOCABULARIES)) | change
     with pytest.raises(ValueError, match=complaint):
         live_transformer(SOURCE, TARGET, {"ours": config})

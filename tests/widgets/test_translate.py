@@ -7,12 +7,12 @@ from glassformer.widgets.figures.translate import EXAMPLES
 from glassformer.widgets.live import SCRIPTS, files_of
 
 
-def test_the_table_holds_what_the_pretrained_translator_says_today():
+def test_the_table_matches_the_pretrained_translator():
     found = Translator.load("en-fr").translate(list(EXAMPLES))
     assert dict(zip(EXAMPLES, found, strict=True)) == EXAMPLES
 
 
-def test_the_figure_starts_from_the_same_sentences(monkeypatch):
+def test_the_figure_starts_with_the_same_sentences(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_SCRIPTS", "page")
     html = live_translate()._repr_html_()
     data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])

@@ -1,4 +1,4 @@
-"""Figures that are alive in a page, without a kernel or a server: numbers from Python, drawn by `static/`."""
+"""Interactive figures that run in a web page without a kernel or server; the data come from Python."""
 
 from glassformer.widgets.figures.beam import live_beam
 from glassformer.widgets.figures.block import live_block

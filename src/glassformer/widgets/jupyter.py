@@ -1,6 +1,6 @@
-"""A live figure as a Jupyter widget: beside other widgets, and where an output may bring no scripts.
+"""Live figures as Jupyter widgets, for layouts and for frontends that block scripts in outputs.
 
-This needs anywidget, which comes with the extra ``widget`` of the package.
+This needs anywidget, which the package's extra ``widget`` installs.
 """
 
 import traitlets
@@ -18,10 +18,10 @@ RENDER = "export default { render({ model, el }) { el.innerHTML = model.get('htm
 
 
 class FigureWidget(anywidget.AnyWidget):
-    """A live figure in a notebook's page, drawn by the same scripts as on the book's pages.
+    """A live figure as a Jupyter widget, drawn by the same scripts as on the book's pages.
 
     Args:
-        figure: what a function such as ``glassformer.widgets.live_softmax`` gives.
+        figure: result of a function such as ``glassformer.widgets.live_softmax``.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)

@@ -1,4 +1,4 @@
-"""A figure that is alive in the reader's browser: numbers and a table from Python, drawn by a script."""
+"""An interactive figure in the browser: data and a table from Python, drawn by a script."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 SCRIPTS = Path(__file__).parent
 SHARED = ("figures.css", "figures.js", "matrices.js")
-EXTRA = {  # scripts of several figures, by the figures that need them
+EXTRA = {  # additional scripts by figure
     "beam": ("engine/*.js",),
     "block": ("normals.js",),
     "grammar": ("word_diff.js", "engine/*.js"),
@@ -45,22 +45,22 @@ def copy_scripts(folder: Path) -> None:
 
 
 class Table:
-    """What a figure shows at its start, in words and numbers: for paper, and where no script runs.
+    """Static table that replaces a figure in print and without JavaScript; it shows the initial state.
 
     Args:
-        caption: what the numbers are.
-        head: a word for each column.
-        rows: what stands in the columns, the first a word for the row.
+        caption: caption of the table.
+        head: column headings.
+        rows: cells of each row; the first is the row's heading.
     """
 
     def __init__(self, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         widths = {len(head), *map(len, rows)}
         if len(widths) != 1:
-            raise ValueError(f"head and rows must be equally long, got lengths {sorted(widths)}")
+            raise ValueError(f"head and rows must have the same length, got {sorted(widths)}")
         self.caption, self.head, self.rows = caption, head, rows
 
     def to_html(self) -> str:
-        """Write the table."""
+        """Render the table as HTML."""
         head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.head)
         body = "".join(
             f'<tr><th scope="row">{escape(first)}</th>'
@@ -75,20 +75,20 @@ class Table:
 
 
 class LiveFigure:
-    """One figure: what it starts from, and the table that stands in its place without a script.
+    """A figure with its initial data and a static table.
 
-    On the book's pages the scripts are loaded by the page. In a notebook they come with the output, unless
-    the environment says ``GLASSFORMER_SCRIPTS=page``, as it does where outputs are stored or compared.
+    On the book's pages the page loads the scripts. In a notebook they come with the output, unless the
+    environment variable ``GLASSFORMER_SCRIPTS`` is ``page``, as it is when outputs are stored or compared.
 
     Args:
         name: folder of its scripts, ``figures/<name>``.
-        label: what the figure is, for those who hear it.
-        data: what the script starts from: numbers, words, lists and mappings.
-        table: what the figure shows at its start.
-        heights: the room that the page keeps for it, in rem: where it is 40 rem wide, and on a telephone.
+        label: accessible name.
+        data: initial data of the script, serializable as JSON.
+        table: static table of the initial state.
+        heights: height that the page reserves, in rem: at a width of 40 rem, and on a phone.
 
     Raises:
-        ValueError: there is no such script, or ``data`` holds NaN or infinity, which JSON does not know.
+        ValueError: ``name`` is not a figure, or ``data`` holds NaN or infinity, which JSON does not allow.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class LiveFigure:
     ) -> None:
         known = sorted(path.parent.name for path in SCRIPTS.glob("figures/*/figure.js"))
         if name not in known:
-            raise ValueError(f"name must be a figure's, one of {', '.join(known)}, got {name!r}")
+            raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
         self.name, self.label, self.table, self.heights = name, label, table, heights
         self.json = json.dumps(data, allow_nan=False, ensure_ascii=False).replace("</", "<\\/")
 
@@ -110,7 +110,7 @@ class LiveFigure:
         return f"LiveFigure({self.name!r})"
 
     def to_html(self) -> str:
-        """Write the figure without its scripts."""
+        """Render the figure as HTML without its scripts."""
         wide, narrow = self.heights
         return (
             f'<glass-figure name="{self.name}" role="group" aria-label="{escape(self.label)}" '

@@ -1,4 +1,4 @@
-"""The questions of a quiz: one of several, several of several, or a number; each answer says why."""
+"""Quiz questions: single choice, multiple choice or a number, with feedback on every answer."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """An answer to choose, whether it is right, and why it is or is not."""
+    """An option of a question, with feedback that explains why it is right or wrong."""
 
     text: str
     why: str
@@ -15,26 +15,26 @@ class Option:
 
 
 def right(text: str, why: str) -> Option:
-    """Make an option that is right."""
+    """Make a right option."""
     return Option(text, why, is_right=True)
 
 
 def wrong(text: str, why: str) -> Option:
-    """Make an option that is wrong; ``why`` teaches those who took it."""
+    """Make a wrong option; ``why`` explains the mistake."""
     return Option(text, why, is_right=False)
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """A question with several options, of which exactly one is right.
+    """Single-choice question.
 
     Args:
-        id: a name that stays, beginning with the chapter's.
-        text: the question, with code between backticks.
-        options: what there is to choose from, in the order of the page.
+        id: permanent name, beginning with the chapter's.
+        text: text of the question, with code between backticks.
+        options: at least three options in the order of the page.
 
     Raises:
-        ValueError: none or more than one of the options are right, or two have the same text.
+        ValueError: not exactly one option is right, there are fewer than three, or two have the same text.
     """
 
     id: str
@@ -44,12 +44,12 @@ class OneOf:
     def __post_init__(self) -> None:
         _require_options(self.id, self.options)
         if count := sum(option.is_right for option in self.options) - 1:
-            raise ValueError(f"options of {self.id} must hold exactly one right one, got {count + 1}")
+            raise ValueError(f"options of {self.id} must include exactly one right option, got {count + 1}")
 
 
 @dataclass(frozen=True)
 class SeveralOf:
-    """A question with several options, of which one or more are right; arguments and errors as `OneOf`."""
+    """Multiple-choice question; arguments as in `OneOf`, and right and wrong options must both occur."""
 
     id: str
     text: str
@@ -58,23 +58,23 @@ class SeveralOf:
     def __post_init__(self) -> None:
         _require_options(self.id, self.options)
         if len({option.is_right for option in self.options}) == 1:
-            raise ValueError(f"options of {self.id} must hold right ones and wrong ones")
+            raise ValueError(f"options of {self.id} must include right and wrong ones")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A question whose answer is a number that the package computes.
+    """Question whose answer is a number that the package computes.
 
     Args:
-        id: a name that stays, beginning with the chapter's.
-        text: the question, with code between backticks.
-        answer: the right number.
-        why: how it comes about.
-        within: how far an answer may lie from it; 0 asks for a whole number.
-        mistakes: numbers that those will give who make a usual mistake, each with what to tell them.
+        id: permanent name, beginning with the chapter's.
+        text: text of the question, with code between backticks.
+        answer: correct number.
+        why: explanation of the answer.
+        within: absolute tolerance; 0 asks for an integer.
+        mistakes: wrong numbers that common mistakes lead to, each with its feedback.
 
     Raises:
-        ValueError: the answer is not finite or not whole where it should be, or equals a mistake.
+        ValueError: the answer is not finite, is not an integer although ``within`` is 0, or equals a mistake.
     """
 
     id: str
@@ -95,7 +95,7 @@ class Number:
 
     @property
     def wanted(self) -> str:
-        """Which numbers are taken for right, in words."""
+        """Description of the accepted numbers."""
         return f"± {self.within:g} counts as right" if self.within else "a whole number"
 
 
@@ -105,7 +105,11 @@ Question = OneOf | SeveralOf | Number
 def _require_options(name: str, options: Sequence[Option]) -> None:
     texts = {option.text for option in options}
     if not len(options) == len(texts) >= 3:
-        raise ValueError(f"options of {name} must be at least three, all different, got {len(texts)}")
+        raise ValueError(
+            f"options of {name} must be at least three and all different, got {len(texts)} different ones"
+        )
     for option in options:
         if not option.why:
-            raise ValueError(f"options of {name} must all say why, got none for {option.text!r}")
+            raise ValueError(
+                f"options of {name} must all have feedback, but there is none for {option.text!r}"
+            )

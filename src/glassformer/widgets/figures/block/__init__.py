@@ -1,12 +1,12 @@
-"""Switch the parts of a block on and off, stack it, and see what becomes of the words and of a gradient."""
+"""A stack of Transformer blocks with optional parts; spread, norms and gradients at each level."""
 
 from collections.abc import Sequence
 
 from glassformer.validation import require_multiple, require_whole
-from glassformer.widgets.figures.block.stack import ROUNDING, Parts, Seen, Stack
+from glassformer.widgets.figures.block.stack import ROUNDING, Measures, Parts, Stack
 from glassformer.widgets.live import LiveFigure, Table
 
-START, SHOWN = 6, 16  # layers, and numbers of each word
+START, SHOWN = 6, 16  # number of layers at the start, and of values drawn per word
 STACKS = {
     "attention": Parts(residual=False, norm="none", feed_forward=False),
     "attention, feed-forward": Parts(residual=False, norm="none", feed_forward=True),
@@ -25,22 +25,22 @@ def live_block(
     num_layers: int = 24,
     seed: int = 12,
 ) -> LiveFigure:
-    """Show how far words stay apart, how long they are, and which gradient arrives, in stacks of any block.
+    """Show the spread of words, the norm of their vectors and the gradient at each level of a stack.
 
-    The browser draws words and weights itself, by the same generator as the table here, and runs the stacks.
+    The browser samples words and weights by the same generator as this function.
 
     Args:
-        words: what the rows of random numbers stand for.
-        d_model: how many numbers a word has, at least 16.
-        num_heads: how many heads attend.
-        d_ff: the width inside the feed-forward network.
-        num_layers: how many layers there can be, at least 6.
-        seed: which random numbers. The default is a typical draw: of the seeds 1 to 14 it lies nearest to
-            their medians, in all that the table measures.
+        words: labels of the random word vectors, at least two.
+        d_model: width of the word vectors, at least 16.
+        num_heads: number of attention heads.
+        d_ff: inner width of the feed-forward network.
+        num_layers: maximum number of layers, at least 6.
+        seed: seed of words and weights. The default is typical: among the seeds 1 to 14 it is closest to the
+            medians of all measures in the table.
 
     Raises:
-        ValueError: there is no second word, a size is no whole number or too small, or d_model is no multiple
-            of num_heads.
+        ValueError: there are fewer than two words, a size is not an integer or is too small, or d_model is
+            not a multiple of num_heads.
     """
     require_whole(d_model=d_model, num_heads=num_heads, d_ff=d_ff, num_layers=num_layers, seed=seed)
     require_multiple(d_model, num_heads)
@@ -58,11 +58,11 @@ def live_block(
         label="A block and its stack",
         data={"words": list(words), "depth": START, "num_layers": num_layers, **sizes},
         table=Table(
-            f"{len(words)} words after {START} and after {num_layers} layers: their spread, the mean length "
-            "of the vectors, and how much of a gradient sent in at the top arrives at the bottom",
+            f"{len(words)} words after {START} and {num_layers} layers: their spread, the mean norm of their "
+            "vectors, and the gradient at the bottom relative to the one at the top",
             (
                 "block",
-                *(f"{name}, {depth}" for depth in (START, num_layers) for name in Seen._fields),
+                *(f"{name}, {depth}" for depth in (START, num_layers) for name in Measures._fields),
             ),
             [
                 (name, *_row(stack, parts, START), *_row(stack, parts, num_layers))
@@ -79,7 +79,7 @@ def _row(stack: Stack, parts: Parts, depth: int) -> list[str]:
 
 
 def _show(number: float) -> str:
-    """Write a number as the figure does."""
+    """Format a number like the figure."""
     if number <= ROUNDING:
         return "< 1e−15"
     if 0.001 <= number < 999.5:

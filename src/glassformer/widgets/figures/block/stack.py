@@ -1,4 +1,4 @@
-"""A stack of blocks with random first weights: what becomes of its words, and of a gradient coming down."""
+"""A stack of Transformer blocks with random initial weights: forward pass and backpropagated gradient."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from glassformer.reference.heads import merge_heads, split_heads
 from glassformer.reference.layers import feed_forward, layer_norm, layer_norm_backward
 from glassformer.widgets.normals import repeatable_normal
 
-ROUNDING = 1e-15  # a spread below is that of rounding
+ROUNDING = 1e-15  # a smaller spread is rounding error
 _ROLES = ("query", "key", "value")
 
 Back = Callable[[Array], Array]
@@ -24,15 +24,15 @@ Layer = dict[str, Array]
 
 
 class Parts(NamedTuple):
-    """Which parts the blocks of a stack have, beside attention."""
+    """Optional parts of the blocks in a stack."""
 
     residual: bool
     norm: str  # "none", "post" or "pre"
     feed_forward: bool
 
 
-class Seen(NamedTuple):
-    """What is measured: of the words after a layer, and of the gradient that arrives below it."""
+class Measures(NamedTuple):
+    """Measures of the words above a layer, and of the gradient below it."""
 
     spread: float
     length: float
@@ -40,15 +40,15 @@ class Seen(NamedTuple):
 
 
 class Stack:
-    """Words, a gradient to be sent in at the top, and layers, drawn as ``static/stack.js`` draws them.
+    """Random words, layers and gradient at the top, sampled like in ``stack.js``.
 
     Args:
-        num_words: how many words there are.
-        d_model: how long their vectors are.
-        num_heads: how many heads attend.
-        d_ff: the width inside the feed-forward network.
-        num_layers: how many layers are drawn.
-        seed: which random numbers.
+        num_words: number of words.
+        d_model: width of the word vectors.
+        num_heads: number of attention heads.
+        d_ff: inner width of the feed-forward network.
+        num_layers: number of layers.
+        seed: seed of words, gradient and weights.
     """
 
     def __init__(
@@ -63,60 +63,60 @@ class Stack:
         self.x, self.above = drawn[:first].reshape(2, num_words, d_model)
         self.layers = [_layer(shapes, each) for each in drawn[first:].reshape(num_layers, size)]
 
-    def run(self, parts: Parts, depth: int) -> list[Seen]:
-        """Send the words up through so many layers, and the gradient down again: measured at each level.
+    def run(self, parts: Parts, depth: int) -> list[Measures]:
+        """Run ``depth`` layers forward and the gradient backward; return the measures at each level.
 
-        Pre-norm has one more norm above the last layer. Only the gradient is sent through it.
+        Pre-norm has a final norm above the last layer, through which only the gradient is sent.
         """
         levels, backs = [self.x], []
         for layer in self.layers[:depth]:
             x, back = self._block(levels[-1], layer, parts)
             levels.append(x)
             backs.append(back)
-        grads = [_norm(levels[-1])[1](self.above) if parts.norm == "pre" else self.above]
+        grads = [_layer_norm(levels[-1])[1](self.above) if parts.norm == "pre" else self.above]
         for back in reversed(backs):
             grads.append(back(grads[-1]))
         sent = np.linalg.norm(self.above)
         return [
-            Seen(_spread(x), float(np.linalg.norm(x, axis=-1).mean()), float(np.linalg.norm(grad) / sent))
+            Measures(_spread(x), float(np.linalg.norm(x, axis=-1).mean()), float(np.linalg.norm(grad) / sent))
             for x, grad in zip(levels, reversed(grads), strict=True)
         ]
 
     def _block(self, x: Array, layer: Layer, parts: Parts) -> tuple[Array, Back]:
-        x, back = _wrapped(x, lambda x: _look(x, layer, self.num_heads), parts)
+        x, back = _apply_sublayer(x, lambda x: _multi_head_attention(x, layer, self.num_heads), parts)
         if not parts.feed_forward:
             return x, back
-        x, back_again = _wrapped(x, lambda x: _work(x, layer), parts)
+        x, back_again = _apply_sublayer(x, lambda x: _feed_forward(x, layer), parts)
         return x, lambda grad: back(back_again(grad))
 
 
 def _layer(shapes: dict[str, tuple[int, int]], drawn: Float[Array, "numbers"]) -> Layer:
-    """Cut what was drawn into matrices, and scale them (Glorot & Bengio, 2010)."""
+    """Split random numbers into matrices, scaled as in Glorot & Bengio (2010)."""
     ends = np.cumsum([rows * columns for rows, columns in shapes.values()])
     pieces = zip(shapes.items(), np.split(drawn, ends[:-1]), strict=True)
     return {name: piece.reshape(shape) * np.sqrt(2 / sum(shape)) for (name, shape), piece in pieces}
 
 
-def _wrapped(x: Array, sublayer: Sublayer, parts: Parts) -> tuple[Array, Back]:
-    """Put norm and residual connection around a sublayer, as far as they are there."""
-    before, back_before = _norm(x) if parts.norm == "pre" else (x, _unchanged)
-    made, back_made = sublayer(before)
-    added = x + made if parts.residual else made
-    after, back_after = _norm(added) if parts.norm == "post" else (added, _unchanged)
+def _apply_sublayer(x: Array, sublayer: Sublayer, parts: Parts) -> tuple[Array, Back]:
+    """Apply a sublayer with the norm and the residual connection that the block has."""
+    input_, back_input = _layer_norm(x) if parts.norm == "pre" else (x, _identity)
+    output, back_output = sublayer(input_)
+    added = x + output if parts.residual else output
+    after, back_after = _layer_norm(added) if parts.norm == "post" else (added, _identity)
 
     def back(grad: Array) -> Array:
         grad = back_after(grad)
-        through = back_before(back_made(grad))
+        through = back_input(back_output(grad))
         return grad + through if parts.residual else through
 
     return after, back
 
 
-def _unchanged(grad: Array) -> Array:
+def _identity(grad: Array) -> Array:
     return grad
 
 
-def _look(x: Array, layer: Layer, num_heads: int) -> tuple[Array, Back]:
+def _multi_head_attention(x: Array, layer: Layer, num_heads: int) -> tuple[Array, Back]:
     query, key, value = (split_heads(x @ layer[role], num_heads) for role in _ROLES)
     attended, weights = scaled_dot_product_attention(query, key, value)
 
@@ -129,18 +129,18 @@ def _look(x: Array, layer: Layer, num_heads: int) -> tuple[Array, Back]:
     return merge_heads(attended) @ layer["output"], back
 
 
-def _work(x: Array, layer: Layer) -> tuple[Array, Back]:
+def _feed_forward(x: Array, layer: Layer) -> tuple[Array, Back]:
     inner, outer = layer["inner"], layer["outer"]
     biases = {"inner_bias": np.zeros(inner.shape[1]), "outer_bias": np.zeros(outer.shape[1])}
-    made = feed_forward(x, inner_weight=inner, outer_weight=outer, **biases)
-    return made, lambda grad: ((x @ inner > 0) * (grad @ outer.T)) @ inner.T
+    output = feed_forward(x, inner_weight=inner, outer_weight=outer, **biases)
+    return output, lambda grad: ((x @ inner > 0) * (grad @ outer.T)) @ inner.T
 
 
-def _norm(x: Array) -> tuple[Array, Back]:
+def _layer_norm(x: Array) -> tuple[Array, Back]:
     scale = np.ones(x.shape[-1])
     return layer_norm(x, scale, np.zeros_like(scale)), lambda grad: layer_norm_backward(grad, x, scale)[0]
 
 
 def _spread(x: Float[Array, "words d_model"]) -> float:
-    """How far the words are from their mean word, as a share of their length."""
+    """Compute the distance of the words from their mean word, relative to their norm."""
     return max(float(np.linalg.norm(x - x.mean(axis=0)) / np.linalg.norm(x)), ROUNDING)

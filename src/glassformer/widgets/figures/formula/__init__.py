@@ -1,4 +1,4 @@
-"""Type a sentence, paint a mask, and follow the formula of attention step by step, with all its numbers."""
+"""The attention formula step by step, for any sentence and mask."""
 
 import numpy as np
 from jaxtyping import Float
@@ -12,7 +12,7 @@ from glassformer.widgets.live import LiveFigure, Table
 
 MAX_WORDS = 12
 D_MODEL = 4
-REACH = 2  # of a matrix's entries: no exponential can overflow, so the page need not shift the scores
+REACH = 2  # limit of matrix entries: no exponential can overflow, so the page need not shift the scores
 
 
 def live_formula(
@@ -21,17 +21,16 @@ def live_formula(
     key_weight: Float[Array, "d_model d_k"],
     value_weight: Float[Array, "d_model d_v"],
 ) -> LiveFigure:
-    """Show softmax(QKᵀ / √d_k + M) V for a sentence that the reader types and a mask that the reader paints.
+    """Show softmax(QKᵀ / √d_k + M) V for a sentence and a mask that the reader can change.
 
     Args:
-        sentence: where the reader starts, 1 to 12 words; the word in the middle is followed first, under a
-            causal mask.
-        query_weight: W_Q, 4 × 4 numbers between -2 and 2; each word has a vector of 4 (`word_vectors`).
+        sentence: initial sentence of 1 to 12 words, under a causal mask; its middle word is selected.
+        query_weight: W_Q, 4 × 4 numbers between -2 and 2; the word vectors have width 4 (`word_vectors`).
         key_weight: W_K, likewise.
         value_weight: W_V, likewise.
 
     Raises:
-        ValueError: there is no word or too many, or a matrix does not fit.
+        ValueError: the sentence is empty or too long, or a matrix has another shape or an entry out of range.
     """
     words = sentence.split()
     if not 1 <= len(words) <= MAX_WORDS:
@@ -58,8 +57,8 @@ def live_formula(
 
 def _table(words: list[str], query: Array, key: Array, value: Array) -> Table:
     follow = len(words) // 2
-    may_look = causal_mask(len(words))
-    attended, weights = scaled_dot_product_attention(query, key, value, may_look)
+    allowed = causal_mask(len(words))
+    attended, weights = scaled_dot_product_attention(query, key, value, allowed)
     scores = query[follow] @ key.T
     scaled = scores / np.sqrt(query.shape[-1])
     rows = [
@@ -67,16 +66,16 @@ def _table(words: list[str], query: Array, key: Array, value: Array) -> Table:
             word,
             _show(scores[place]),
             _show(scaled[place]),
-            _show(scaled[place]) if may_look[follow, place] else "−∞",
+            _show(scaled[place]) if allowed[follow, place] else "−∞",
             _show(weights[follow, place]),
             _show(*value[place]),
         )
         for place, word in enumerate(words)
     ]
     return Table(
-        f"“{words[follow]}” looks, under a causal mask, with q = {_show(*query[follow])}",
+        f"Attention of “{words[follow]}” under a causal mask, with q = {_show(*query[follow])}",
         ("word", "q · k", "÷ √d_k", "masked", "weight", "v"),
-        [*rows, ("handed over", "", "", "", _show(weights[follow].sum()), _show(*attended[follow]))],
+        [*rows, ("output", "", "", "", _show(weights[follow].sum()), _show(*attended[follow]))],
     )
 
 

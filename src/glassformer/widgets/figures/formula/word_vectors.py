@@ -1,4 +1,4 @@
-"""A small vector for any word at all, the same here and in the page."""
+"""Deterministic vectors for arbitrary words, identical in Python and in the page."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ _FACTOR, _SUMMAND = 1664525, 1013904223
 
 
 def word_vectors(words: Sequence[str], width: int) -> Float[Array, "words {width}"]:
-    """Draw a vector for each word: tenths from −1.5 to 1.5, so that they can be multiplied by hand.
+    """Generate a vector for each word, in tenths from −1.5 to 1.5 to allow calculations by hand.
 
-    The same word has the same vector every time: its letters seed a generator (hash FNV-1a, then a linear
-    congruential generator, both of 32 bits). ``static/formula.js`` draws the same.
+    A word always has the same vector: the 32-bit FNV-1a hash of its bytes seeds a linear congruential
+    generator.
     """
     return np.array([_draw(word, width) for word in words], dtype=float).reshape(len(words), width)
 

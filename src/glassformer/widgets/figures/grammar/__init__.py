@@ -1,4 +1,4 @@
-"""Let the reader exchange words in a sentence, and look into a small translator that writes il or elle."""
+"""A small translator of grammar sentences with exchangeable words, its pronoun and its attention maps."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from numpy import ndarray as Array
 
 from glassformer.widgets.live import LiveFigure, Table
 
-NUM_SPECIAL_TOKENS = 3  # ids before those of the words: padding, start, end
+NUM_SPECIAL_TOKENS = 3  # ids below those of the words: padding, start, end
 FRAME = ("the", "didn't", "because", "it", "was", "too", "very")
 PRONOUNS = ("il", "elle")
 
@@ -31,23 +31,22 @@ def live_grammar(
     start: Word,
     translations: Mapping[str, str],
 ) -> LiveFigure:
-    """Run a small translator in the page, on the sentences of the grammar, with a map for every head.
+    """Run a small translator in the page on the sentences of the grammar, with a map for every head.
 
     Args:
-        weights: the model's parameters by name; the page gets them rounded to float16.
-        config: its sizes and choices, under the names of its configuration.
-        english: the English words in the order of their ids, without the marks.
-        french: the French words, likewise.
-        animals: what can be the subject: its ``english``, its ``french``, and its ``gender``.
-        places: what can be the object, likewise.
-        verbs: what the one does to the other, or does not: its ``infinitive`` and its ``past``.
-        adjectives: what "it" can be, in ``english``, and whether that ``describes`` an "animal" or a "place".
-        start: the sentence that stands there first: ``subject``, ``verb``, ``object`` and ``adjective``, one
-            of the above each, and whether it is ``negated``.
-        translations: what the model makes of some sentences, for where no script runs.
+        weights: parameters of the model by name; the page uses them in float16.
+        config: configuration of the model.
+        english: English words in the order of their ids, without special tokens.
+        french: French words, likewise.
+        animals: possible subjects, each with ``english``, ``french`` and ``gender``.
+        places: possible objects, likewise.
+        verbs: possible verbs, each with ``infinitive`` and ``past``.
+        adjectives: adjectives in ``english``, each of which ``describes`` an "animal" or a "place".
+        start: initial sentence: ``subject``, ``verb``, ``object``, ``adjective`` and the flag ``negated``.
+        translations: example translations for the static table.
 
     Raises:
-        ValueError: a word or a size does not fit the model, or a weight is too large for float16.
+        ValueError: a word or a size does not fit the model, or a weight is not finite in float16.
     """
     nouns = [*animals, *places]
     of_english = [verb[form] for verb in verbs for form in ("infinitive", "past")]
@@ -55,9 +54,9 @@ def live_grammar(
     _require_words("english", english, [*FRAME, *of_english])
     _require_words("french", french, [*PRONOUNS, *[noun["french"] for noun in nouns]])
     for side, words in {"source": english, "target": french}.items():
-        wanted, given = len(words) + NUM_SPECIAL_TOKENS, config[f"{side}_vocabulary_size"]
-        if given != wanted:
-            raise ValueError(f"config must have a {side}_vocabulary_size of {wanted}, got {given}")
+        expected, actual = len(words) + NUM_SPECIAL_TOKENS, config[f"{side}_vocabulary_size"]
+        if actual != expected:
+            raise ValueError(f"config must have a {side}_vocabulary_size of {expected}, got {actual}")
     for role, choices in {
         "subject": animals,
         "verb": verbs,
@@ -82,7 +81,7 @@ def live_grammar(
         },
         heights=(57.7, 80.3),
         table=Table(
-            "What the translator of this page makes of some sentences",
+            "Example translations of this model",
             ("English", "French"),
             list(translations.items()),
         ),
@@ -95,7 +94,7 @@ def _require_words(name: str, words: Sequence[str], needed: Iterable[str]) -> No
 
 
 def _pack(weights: Mapping[str, Array]) -> str:
-    """Write weights as a file of safetensors, in half precision, in base64."""
+    """Encode weights as a safetensors file in float16, in base64."""
     header: dict[str, Any] = {}
     parts: list[bytes] = []
     reached = 0

@@ -1,4 +1,4 @@
-"""Cut queries, keys and values into heads, follow one word through them, and switch heads off."""
+"""Multi-head attention with its heads side by side; heads can be switched off."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ from glassformer.widgets.live import LiveFigure, Table
 
 D_MODEL = 8
 HEAD_COUNTS = (1, 2, 4)
-NUM_HEADS = 2  # where the reader starts
-REACH = 10  # of all numbers, so that those of the page can be read
+NUM_HEADS = 2  # at the start
+REACH = 10  # limit of all numbers, to keep the page legible
 
 
 def live_heads(
@@ -26,19 +26,20 @@ def live_heads(
     output_weight: Float[Array, "d_model d_model"],
     follow: str,
 ) -> LiveFigure:
-    """Show multi-head attention with 1, 2 or 4 heads side by side, each of them with a switch.
+    """Show multi-head attention with 1, 2 or 4 heads, each with a switch.
 
     Args:
-        words: what the rows of ``x`` stand for, all different.
-        x: a vector of 8 numbers a word, between -10 and 10, as are the matrices.
+        words: labels of the rows of ``x``, all different.
+        x: word vectors of width 8. All numbers of ``x`` and the matrices are between -10 and 10.
         query_weight: W_Q of all heads side by side, 8 × 8.
         key_weight: W_K, likewise.
         value_weight: W_V, likewise.
         output_weight: W_O, applied to the merged heads.
-        follow: the word that is followed first.
+        follow: word selected at the start.
 
     Raises:
-        ValueError: two words are the same, ``follow`` is none of them, or an array does not fit.
+        ValueError: two words are the same, ``follow`` is not one of them, or an array has another shape or
+            numbers out of range.
     """
     if len(set(words)) != len(words):
         raise ValueError(f"words must all be different, got {', '.join(words)}")
@@ -69,7 +70,7 @@ def live_heads(
         },
         heights=(57.5, 88.1),
         table=Table(
-            f"Where {NUM_HEADS} heads of “{follow}” look; its output is {_show(output[place])}",
+            f"Attention weights of “{follow}” in {NUM_HEADS} heads; its output is {_show(output[place])}",
             ("word", *(f"head {head}" for head in range(NUM_HEADS))),
             [(word, *map(_show, maps[:, place, [key]])) for key, word in enumerate(words)],
         ),

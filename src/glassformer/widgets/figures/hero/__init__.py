@@ -1,4 +1,4 @@
-"""The front page: what the book's translator made of the book's sentence, and where it looked meanwhile."""
+"""The front page's figure: a translation with its cross-attention."""
 
 import json
 from pathlib import Path
@@ -9,14 +9,14 @@ RECORDED = json.loads(Path(__file__).with_name("recording.json").read_text(encod
 
 
 def live_hero() -> LiveFigure:
-    """Show a recorded translation with its cross-attention, the mean over all heads, and make others.
+    """Show a recorded translation with its mean cross-attention, and translate other sentences.
 
     The pretrained translator was recorded; ``tests/widgets/test_hero.py`` records it again and compares.
     """
     translation = {name: RECORDED[name] for name in ("source", "target", "weights", "heads")}
     return LiveFigure(
         "hero",
-        label="A sentence, its translation, and where the translator looked",
+        label="A sentence, its translation and their cross-attention",
         data={
             "sentence": RECORDED["english"],
             "picked": RECORDED["target"].index("▁elle"),
@@ -37,8 +37,8 @@ def _table() -> Table:
         for token, (weight, looked_at) in zip(RECORDED["target"], most, strict=True)
     ]
     return Table(
-        f"“{RECORDED['english']}” becomes “{RECORDED['french']}”. Where each French token looked most, in "
-        f"the mean over all {RECORDED['heads']} heads of cross-attention",
+        f"“{RECORDED['english']}” becomes “{RECORDED['french']}”. The largest cross-attention weight of each "
+        f"French token, averaged over all {RECORDED['heads']} heads",
         ("French", "English", "weight"),
         rows,
     )

@@ -1,4 +1,4 @@
-"""Move a query on a plane of keys, and see the scores, the weights, and the value that is handed over."""
+"""A query among keys in the plane, with its scores, weights and output."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from glassformer.reference.softmax import softmax
 from glassformer.validation import require_floating, require_not_empty, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
-REACH = 3  # of the plane, in each direction
+REACH = 3  # limit of both coordinates
 
 
 def live_lookup(
@@ -22,19 +22,18 @@ def live_lookup(
     asker: str,
     unit: str,
 ) -> LiveFigure:
-    """Show a soft and a hard look-up: softmax(K q) · v, and the value of the best key alone.
+    """Show a soft and a hard look-up: softmax(K q) · v, and the value of the best key.
 
     Args:
-        query: where the reader starts.
-        key: a place on the plane for each word.
-        value: what each word hands over.
-        words: what can be found.
-        asker: whose query it is.
-        unit: what the values count.
+        query: initial query.
+        key: key vector of each word.
+        value: value of each word.
+        words: labels of keys and values.
+        asker: label of the query.
+        unit: unit of the values.
 
     Raises:
-        ValueError: there are not two numbers in each place and one value for each word, or a place is out
-            of reach.
+        ValueError: an array has another shape, or a coordinate is out of range.
     """
     require_floating(query=query, key=key, value=value)
     require_not_empty(key=key)
@@ -77,9 +76,9 @@ def _table(query: Array, key: Array, value: Array, words: Sequence[str], unit: s
             words, key, scores, soft, hard, value, strict=True
         )
     ]
-    handed_over = ("handed over", "", "", f"{soft @ value:.2f} {unit}", f"{hard @ value:g} {unit}", "")
+    output = ("output", "", "", f"{soft @ value:.2f} {unit}", f"{hard @ value:g} {unit}", "")
     return Table(
         f"A query at ({query[0]:g}, {query[1]:g}): its scores, and the weights of a soft and a hard look-up",
         ("word", "key", "score", "soft", "hard", unit),
-        [*rows, handed_over],
+        [*rows, output],
     )

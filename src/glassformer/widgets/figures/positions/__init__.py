@@ -1,4 +1,4 @@
-"""Choose how places are told, move two of them, and see what the dot product says of their distance."""
+"""Four position schemes, and how the dot product of two positions depends on their distance."""
 
 import numpy as np
 from jaxtyping import Float
@@ -9,32 +9,31 @@ from glassformer.validation import require_floating, require_shape, require_whol
 from glassformer.widgets.live import LiveFigure, Table
 
 START = {"position": 24, "shift": 3, "pair": 1, "head": 1}
-REACH = 32  # of the shift, in each direction
+REACH = 32  # limit of the shift in both directions
 
 
 def live_positions(
     word: Float[Array, " d_model"],
-    learned: Float[Array, "places d_model"],
+    learned: Float[Array, "positions d_model"],
     query_weight: Float[Array, "d_model d_model"],
     key_weight: Float[Array, "d_model d_model"],
     *,
     num_heads: int = 4,
 ) -> LiveFigure:
-    """Show what four kinds of positions make of two places: sinusoidal, learned, rotary, and a linear bias.
+    """Compare sinusoidal, learned and rotary positions and ALiBi at two positions.
 
-    The dot product is that of the places themselves, where they are added, and of one word at both places,
-    where queries and keys are turned; each without projections and behind them. All numbers are rounded to
-    three digits before anything is computed from them.
+    Additive schemes use the dot product of the two position vectors, and rotary positions that of one word
+    rotated to both positions; each with and without projections. All inputs are rounded to three digits.
 
     Args:
-        word: what stands at both places, of an even width.
-        learned: a vector for each place, before anything is learned.
-        query_weight: applied as ``x @ query_weight``.
-        key_weight: likewise.
-        num_heads: how many slopes the linear bias has.
+        word: word vector of even width.
+        learned: position vectors before training.
+        query_weight: W_Q, applied as ``x @ query_weight``.
+        key_weight: W_K, likewise.
+        num_heads: number of heads, each with its own ALiBi slope.
 
     Raises:
-        ValueError: the width is odd or too small, there are not enough places, or the shapes do not fit.
+        ValueError: the width is odd or too small, there are too few positions, or the shapes do not fit.
     """
     require_floating(word=word, learned=learned, query_weight=query_weight, key_weight=key_weight)
     require_whole(num_heads=num_heads)
@@ -44,13 +43,13 @@ def live_positions(
     if d_model % 2 or d_model < 4:
         raise ValueError(f"learned must have an even width of at least 4, got {d_model}")
     if places <= REACH:
-        raise ValueError(f"learned must have more than {REACH} places, got {places}")
+        raise ValueError(f"learned must have more than {REACH} positions, got {places}")
     word, learned, query_weight, key_weight = (
         each.round(3) for each in (word, learned, query_weight, key_weight)
     )
     return LiveFigure(
         "positions",
-        label="Two places, told in four ways",
+        label="Two positions in four schemes",
         data={
             "word": word.tolist(),
             "learned": learned.tolist(),
@@ -81,7 +80,7 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
             if kind == "rotary":
                 query, key = rotate_by_position(query), rotate_by_position(key)
             scores[kind + behind] = query @ key.T
-    scores["linear bias, head 1"] = alibi(places, places, num_heads)[0]
+    scores["ALiBi, head 1"] = alibi(places, places, num_heads)[0]
     position, shift = START["position"], START["shift"]
     rows = []
     for name, each in scores.items():
@@ -95,7 +94,7 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
             )
         )
     return Table(
-        f"Dot products of place {position} with others, and what a linear bias adds to the score",
-        ("positions", f"{shift} before", "itself", f"{shift} after", f"{shift} after, from all places"),
+        f"Dot products of position {position} with others, and the bias that ALiBi adds to the score",
+        ("scheme", f"{shift} before", "itself", f"{shift} after", f"{shift} after, from all positions"),
         rows,
     )

@@ -1,4 +1,4 @@
-"""Ask what a chapter was about, one question at a time, and answer every answer."""
+"""Quiz on a chapter, one question at a time, with feedback on every answer."""
 
 from collections.abc import Sequence
 from string import ascii_lowercase
@@ -9,17 +9,17 @@ from glassformer.widgets.questions import Number, OneOf, Question
 
 
 def live_quiz(questions: Sequence[Question]) -> LiveFigure:
-    """Show questions that are judged in the page, where nothing leaves it.
+    """Show questions that are graded in the page; nothing is sent anywhere.
 
     Args:
-        questions: what is asked, in this order.
+        questions: questions in the order of the page.
 
     Raises:
-        ValueError: there is no question, or two have the same id.
+        ValueError: ``questions`` is empty, or two have the same id.
     """
     ids = [question.id for question in questions]
     if not ids or len(set(ids)) != len(ids):
-        raise ValueError(f"questions must be at least one, with different ids, got {ids}")
+        raise ValueError(f"questions must not be empty and must have different ids, got {ids}")
     answers = [f"{place}: {_answer(question)}" for place, question in enumerate(questions, start=1)]
     return LiveFigure(
         "quiz",
@@ -27,8 +27,8 @@ def live_quiz(questions: Sequence[Question]) -> LiveFigure:
         data={"questions": [_to_json(question) for question in questions]},
         heights=(25.5, 32),
         table=Table(
-            "Check yourself: the answers stand at the end",
-            ("question", "choose, or find the number"),
+            "Check yourself: the answers are at the end",
+            ("question", "options"),
             [
                 *(
                     (_plain(f"{place}. {question.text}"), _plain(_choices(question)))
@@ -41,7 +41,7 @@ def live_quiz(questions: Sequence[Question]) -> LiveFigure:
 
 
 def number_in_words(question: Number) -> str:
-    """Write a number's answer with as many digits as its tolerance asks for."""
+    """Format the answer with as many digits as its tolerance needs."""
     if question.within == 0:
         return f"{question.answer:.0f}"
     digits = max(0, len(f"{question.within:f}".rstrip("0").partition(".")[2]))
@@ -49,7 +49,7 @@ def number_in_words(question: Number) -> str:
 
 
 def _to_json(question: Question) -> dict[str, Any]:
-    """Write a question for the page; numbers get six digits, which are the same on all machines."""
+    """Convert a question for the page; six digits of a number are the same on every machine."""
     if isinstance(question, Number):
         return {
             "kind": "number",

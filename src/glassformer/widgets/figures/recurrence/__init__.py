@@ -1,4 +1,4 @@
-"""Step through a sentence in recurrence and in attention: who waits, how long paths are, what it costs."""
+"""Recurrence against attention: sequential steps, path lengths and measured times."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from numpy import ndarray as Array
 from glassformer.validation import require_choice, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
-RADIUS = 0.9  # where the reader starts
+RADIUS = 0.9  # of the recurrence's Jacobian, at the start
 
 
 def live_recurrence(
@@ -24,28 +24,28 @@ def live_recurrence(
     attention: Float[Array, "settings lengths"],
     measured: str,
 ) -> LiveFigure:
-    """Show the work of both layers step by step, the path between two words, and the measured times.
+    """Show both layers step by step, the path between two words, and the measured times.
 
     Args:
-        words: a sentence, all of its words different.
-        source: the word whose signal is followed.
-        target: the word where it is needed.
-        lengths: the numbers of words that were timed, in growing order.
-        length: the one of them where the reader starts.
-        settings: for each row of times, how many sentences were read at once and how wide a word was.
-        lstm: milliseconds of an LSTM layer.
-        attention: milliseconds of an attention layer.
-        measured: on what, and how, the times were measured.
+        words: sentence of distinct words.
+        source: word whose signal is followed.
+        target: word that needs the signal.
+        lengths: sentence lengths that were timed, in ascending order.
+        length: sentence length selected at the start.
+        settings: batch size and width of each row of times.
+        lstm: time of an LSTM layer in milliseconds.
+        attention: time of an attention layer in milliseconds.
+        measured: description of the machine and the measurement.
 
     Raises:
-        ValueError: two words are the same, ``source``, ``target`` or ``length`` is none of those there are,
-            the lengths do not grow, or the times do not fit.
+        ValueError: two words are the same, ``source``, ``target`` or ``length`` is not among the given ones,
+            the lengths do not increase, or the times have another shape or are not positive.
     """
     if len(set(words)) != len(words):
         raise ValueError(f"words must all be different, got {', '.join(words)}")
     require_choice(tuple(words), source=source, target=target)
     if list(lengths) != sorted({*lengths}):
-        raise ValueError(f"lengths must grow, got {list(lengths)}")
+        raise ValueError(f"lengths must increase, got {list(lengths)}")
     if length not in lengths:
         raise ValueError(f"length must be one of {list(lengths)}, got {length}")
     require_shape((len(settings), len(lengths)), lstm=lstm, attention=attention)
@@ -72,20 +72,20 @@ def live_recurrence(
         },
         heights=(57.5, 75.4),
         table=Table(
-            f"Who waits for whom, and what is left of “{source}” at each word where every hand-over keeps "
-            f"{RADIUS}. For {length} words, {names[0]}, an LSTM layer takes {lstm[0, start]:g} ms, "
+            f"Sequential steps, and the signal of “{source}” left at each word if every hop multiplies "
+            f"it by {RADIUS}. For {length} words, {names[0]}, an LSTM layer takes {lstm[0, start]:g} ms, "
             f"an attention layer {attention[0, start]:g} ms. {measured}",
-            ("word", "recurrence", "waits for", "left", "attention", "left"),
+            ("word", "recurrence", "waits for", "signal", "attention", "signal"),
             _rows(words, list(words).index(source)),
         ),
     )
 
 
 def _rows(words: Sequence[str], source: int) -> list[tuple[str, ...]]:
-    """Say of each word in which step it is worked on, and what has come of the signal."""
-    left = [RADIUS ** (place - source) if place >= source else 0.0 for place in range(len(words))]
-    waits = ["nobody", *(f"the state at {before}" for before in words[:-1])]
+    """List the step in which each word is processed, and the remaining signal."""
+    signals = [RADIUS ** (place - source) if place >= source else 0.0 for place in range(len(words))]
+    waits = ["nothing", *(f"the state at {before}" for before in words[:-1])]
     return [
-        (word, f"step {place + 1}", waits[place], f"{left[place]:.2f}", "step 1", f"{RADIUS:.2f}")
+        (word, f"step {place + 1}", waits[place], f"{signals[place]:.2f}", "step 1", f"{RADIUS:.2f}")
         for place, word in enumerate(words)
     ]

@@ -1,4 +1,4 @@
-"""Widen queries and keys, choose a divisor, and see the scores, the weights, and what gradient is left."""
+"""Scores, attention weights and gradients for any width and divisor."""
 
 from collections.abc import Sequence
 
@@ -23,26 +23,26 @@ def live_scaling(
     num_heads: int = 4,
     seed: int = 3,
 ) -> LiveFigure:
-    """Show what becomes of random scores under four divisors: 1, √d_k, √d_model and d_k.
+    """Compare random scores under four divisors: 1, √d_k, √d_model and d_k.
 
-    The browser draws the queries and keys itself, by the same generator as the table here.
+    The browser samples queries and keys by the same generator as this function.
 
     Args:
-        widths: the d_k there are to choose from, in growing order.
-        start: where the reader starts, one of them.
-        num_queries: how many random queries are measured.
-        num_keys: how many random keys each of them has.
-        num_heads: how many times wider than a key the model is.
-        seed: which random numbers.
+        widths: available values of d_k, in ascending order.
+        start: value of d_k at the start.
+        num_queries: number of random queries.
+        num_keys: number of random keys per query.
+        num_heads: ratio of d_model to d_k.
+        seed: seed of queries, keys and gradient.
 
     Raises:
-        ValueError: a size is no whole number of at least 1, the widths do not grow, or ``start`` is none of
+        ValueError: a size is not a positive integer, the widths do not increase, or ``start`` is not one of
             them.
     """
     choices = [int(width) for width in widths]
     require_whole(num_queries=num_queries, num_keys=num_keys, num_heads=num_heads, seed=seed)
     if choices != sorted({*choices}) or not choices or choices[0] < 1:
-        raise ValueError(f"widths must grow from at least 1, got {choices}")
+        raise ValueError(f"widths must increase from at least 1, got {choices}")
     if start not in choices:
         raise ValueError(f"start must be one of {choices}, got {start}")
     measured = _measure(*_draw(seed, num_queries, num_keys, start), num_heads)
@@ -68,7 +68,7 @@ def live_scaling(
 
 
 def _draw(seed: int, num_queries: int, num_keys: int, d_k: int) -> tuple[Array, Array, Array]:
-    """Draw queries, keys and a gradient from above, so that a wider draw begins with the narrower one."""
+    """Sample queries, keys and a gradient so that narrower samples are prefixes of wider ones."""
     blocks = repeatable_normal(seed, (1 + d_k) * num_queries * (1 + num_keys)).reshape(1 + d_k, -1)
     vectors = blocks[:, num_queries:].reshape(1 + d_k, num_queries, num_keys)
     query = blocks[1:, :num_queries].T[:, None]
@@ -76,7 +76,7 @@ def _draw(seed: int, num_queries: int, num_keys: int, d_k: int) -> tuple[Array, 
 
 
 def _measure(query: Array, key: Array, grad_weights: Array, num_heads: int) -> dict[str, tuple[float, ...]]:
-    """Measure scores, weights and gradients under each divisor, in the order of `MEASURES`."""
+    """Compute the `MEASURES` for each divisor."""
     d_k = query.shape[-1]
     divisors = {
         "undivided": 1.0,
@@ -84,10 +84,10 @@ def _measure(query: Array, key: Array, grad_weights: Array, num_heads: int) -> d
         "√d_model": (num_heads * d_k) ** 0.5,
         "d_k": float(d_k),
     }
-    return {name: _look(query, key, grad_weights, divisor) for name, divisor in divisors.items()}
+    return {name: _attend(query, key, grad_weights, divisor) for name, divisor in divisors.items()}
 
 
-def _look(query: Array, key: Array, grad_weights: Array, divisor: float) -> tuple[float, ...]:
+def _attend(query: Array, key: Array, grad_weights: Array, divisor: float) -> tuple[float, ...]:
     scores = query @ key.swapaxes(-2, -1) / divisor
     weights = softmax(scores)
     logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)

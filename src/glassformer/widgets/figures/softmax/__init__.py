@@ -1,4 +1,4 @@
-"""Move the scores and the temperature, and see the weights, their slopes, and where the numbers end."""
+"""Softmax of adjustable scores: weights, Jacobian, temperature and overflow."""
 
 from collections.abc import Sequence
 
@@ -10,18 +10,18 @@ from glassformer.reference.softmax import softmax
 from glassformer.validation import require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
-REACH = 10  # of a slider
+REACH = 10  # limit of the scores
 
 
 def live_softmax(words: Sequence[str], scores: Float[Array, "words"]) -> LiveFigure:
-    """Show scores, exponentials, weights and their Jacobian, all of them moved by the reader.
+    """Show scores, exponentials, weights and their Jacobian.
 
     Args:
-        words: what the scores belong to.
-        scores: where the reader starts, between -10 and 10.
+        words: label of each score.
+        scores: initial scores between -10 and 10.
 
     Raises:
-        ValueError: there is not one word for each score, or a score is out of reach.
+        ValueError: ``words`` and ``scores`` differ in length, or a score is out of range.
     """
     require_shape((len(words),), scores=scores)
     if not np.abs(scores).max() <= REACH:

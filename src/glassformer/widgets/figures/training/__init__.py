@@ -1,4 +1,4 @@
-"""Replay a training run: its curves, and at each checkpoint what it said and where its heads looked."""
+"""Replay of a training run: curves, translations and attention maps at each checkpoint."""
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
@@ -11,8 +11,8 @@ from numpy import ndarray as Array
 from glassformer.validation import require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
-MAX_CHARACTERS = 80  # of a translation that are shown: an early one may go on and on
-ROW = 1.3125  # rem, of the large map
+MAX_CHARACTERS = 80  # shown of a translation: early ones may be very long
+ROW = 1.3125  # height in the large map, in rem
 
 Curve = Mapping[str, Sequence[float | int]]
 
@@ -31,23 +31,23 @@ def live_training(
     target_tokens: Sequence[str],
     maps: Float[Array, "checkpoints layer head target source"],
 ) -> LiveFigure:
-    """Show a run at its checkpoints: loss, learning rate, BLEU, translations, and maps of cross-attention.
+    """Show a run at its checkpoints: loss, learning rate, BLEU, translations and cross-attention maps.
 
     Args:
-        sentences: what is translated at each checkpoint; the maps are of the last.
-        references: our own translation of each.
-        learned: whether the run learned from the sentence.
-        steps: at which steps the checkpoints were written, rising.
-        bleu: the score of the validation sentences at each checkpoint.
-        translations: what came out at each checkpoint, one for each sentence.
-        training: ``step``, ``loss`` and ``learning_rate`` of the log, from the first checkpoint or before.
-        validation: ``step`` and ``loss`` of the validation sentences, not for each checkpoint.
-        source_tokens: the last sentence in tokens, its end among them.
-        target_tokens: the tokens that are written, the end among them, the same at all checkpoints.
-        maps: the weights of cross-attention, between 0 and 1.
+        sentences: source sentences translated at each checkpoint; the maps belong to the last.
+        references: reference translation of each sentence.
+        learned: flag of each sentence that is part of the training data.
+        steps: steps of the checkpoints, in ascending order.
+        bleu: validation BLEU at each checkpoint.
+        translations: translations of all sentences at each checkpoint.
+        training: logged ``step``, ``loss`` and ``learning_rate``, from the first checkpoint or earlier.
+        validation: ``step`` and ``loss`` of validation, which may skip checkpoints.
+        source_tokens: tokens of the last sentence including the end.
+        target_tokens: decoder labels of the maps including the end, the same at all checkpoints.
+        maps: cross-attention weights between 0 and 1.
 
     Raises:
-        ValueError: two arguments do not fit each other, the steps do not rise, or a weight is none.
+        ValueError: lengths or shapes do not match, the steps do not increase, or a weight is out of range.
     """
     _require_equal(sentences=sentences, references=references, learned=learned)
     _require_equal(steps=steps, bleu=bleu, translations=translations)
@@ -59,7 +59,7 @@ def live_training(
     ):
         _require_equal(**{f"{name}[{line!r}]": curve[line] for line in lines})
     if not steps or list(steps) != sorted(set(steps)) or not 0 < training["step"][0] <= steps[0]:
-        raise ValueError(f"steps must rise, and not begin before those of training, got {list(steps)}")
+        raise ValueError(f"steps must increase and not start before those of training, got {list(steps)}")
     require_shape((len(steps), *maps.shape[1:3], len(target_tokens), len(source_tokens)), maps=maps)
     if not (maps.min() >= 0 and maps.max() <= 1):
         raise ValueError(f"maps must lie between 0 and 1, got {maps.min():g} to {maps.max():g}")
@@ -98,7 +98,7 @@ def live_training(
         },
         heights=(50 + ROW * len(target_tokens), 83.7 + ROW * len(target_tokens)),
         table=Table(
-            f"The run at its checkpoints, and what it made of “{sentences[-1]}”",
+            f"The run at its checkpoints, and its translations of “{sentences[-1]}”",
             ("step", "training loss", "learning rate", "BLEU", "translation"),
             [
                 (
@@ -119,7 +119,7 @@ def _require_equal(**sequences: Sequence[Any]) -> None:
     if len(set(lengths.values())) != 1:
         *names, last = lengths
         raise ValueError(
-            f"{', '.join(names)} and {last} must be equally long, got lengths {list(lengths.values())}"
+            f"{', '.join(names)} and {last} must have the same length, got {list(lengths.values())}"
         )
 
 
@@ -128,8 +128,8 @@ def _shorten(text: str) -> str:
 
 
 def _changed_words(text: str, before: str) -> list[int]:
-    """Say which words of a text are not, in their order, words of the one before."""
+    """Find the words of a text that are not in a longest common subsequence with the one before."""
     words = text.split(" ")
-    kept = SequenceMatcher(None, before.split(" "), words, autojunk=False).get_matching_blocks()
-    same = {place for block in kept for place in range(block.b, block.b + block.size)}
+    matches = SequenceMatcher(None, before.split(" "), words, autojunk=False).get_matching_blocks()
+    same = {place for block in matches for place in range(block.b, block.b + block.size)}
     return [place for place in range(len(words)) if place not in same]

@@ -1,4 +1,4 @@
-"""Follow a sentence through all boxes of an encoder-decoder, with shapes, parameters and their cost."""
+"""The encoder-decoder as a diagram, with shapes, parameters and multiplications of every part."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,22 +22,21 @@ SIZES = (
 def live_transformer(
     source: Sequence[str], target: Sequence[str], models: Mapping[str, Mapping[str, Any]]
 ) -> LiveFigure:
-    """Show every box of an encoder-decoder: what comes in and goes out, what it holds and what it costs.
+    """Show inputs, outputs, parameters and cost of every part of an encoder-decoder.
 
     Args:
-        source: the words that the reader starts with, 1 to 60.
-        target: the beginning of the translation, without marks, at most 60 words.
-        models: sizes and choices, each a configuration as ``dataclasses.asdict`` gives it; the first is shown
-            first.
+        source: initial source words, 1 to 60.
+        target: initial target words without special tokens, at most 60.
+        models: configurations by name, as returned by ``dataclasses.asdict``; the first is selected.
 
     Raises:
-        ValueError: there is no model, a size or a choice does not fit, or there are too many words.
+        ValueError: ``models`` is empty, a setting is invalid, or there are too many words.
     """
     for name, words, least in (("source", source, 1), ("target", target, 0)):
         if not least <= len(words) <= MAX_WORDS:
             raise ValueError(f"{name} must have {least} to {MAX_WORDS} words, got {len(words)}")
     if not models:
-        raise ValueError("models must name at least one model, got none")
+        raise ValueError("models must not be empty")
     for name, model in models.items():
         _require_model(name, model)
     first, given = next(iter(models)), len(target) + 1
@@ -54,8 +53,8 @@ def live_transformer(
         },
         heights=(45.8, 75.9),
         table=Table(
-            f"The model “{first}”, all layers, for {len(source)} source words and {given} given tokens",
-            ("part", "gives", "parameters", "multiplications"),
+            f"The model “{first}”, all layers, for {len(source)} source words and {given} decoder inputs",
+            ("part", "output", "parameters", "multiplications"),
             _rows(models[first], len(source), given),
         ),
     )
@@ -63,7 +62,7 @@ def live_transformer(
 
 def _require_model(name: str, model: Mapping[str, Any]) -> None:
     if missing := [key for key in (*SIZES, *CHOICES) if key not in model]:
-        raise ValueError(f"models[{name!r}] must say {', '.join(missing)}")
+        raise ValueError(f"models[{name!r}] must have {', '.join(missing)}")
     require_whole(**{size: model[size] for size in SIZES})
     require_multiple(model["d_model"], model["num_heads"])
     for key, choices in CHOICES.items():
@@ -75,18 +74,18 @@ def _sentence(words: Sequence[str]) -> str:
 
 
 def _rows(model: Mapping[str, Any], source: int, target: int) -> list[tuple[str, ...]]:
-    """Each part with its shape and its counts over all layers, and their sums."""
+    """List each part with its output shape and its counts over all layers, and the totals."""
     width, inner = model["d_model"], model["d_ff"]
-    reads, writes = model["num_encoder_layers"], model["num_decoder_layers"]
+    num_encoder, num_decoder = model["num_encoder_layers"], model["num_decoder_layers"]
     source_table, target_table = (model[f"{side}_vocabulary_size"] * width for side in ("source", "target"))
     tie, vocabulary = model["tie_embeddings"], model["target_vocabulary_size"]
     attention, feed_forward = 4 * width * (width + 1), 2 * width * inner + inner + width
-    norms = 2 * reads + 3 * writes + 2 * (model["norm"] == "pre")
+    norms = 2 * num_encoder + 3 * num_decoder + 2 * (model["norm"] == "pre")
 
-    def attending(query: int, key: int) -> int:
+    def attention_cost(query: int, key: int) -> int:
         return 2 * (query + key) * width**2 + 2 * query * key * width
 
-    def thinking(time: int) -> int:
+    def feed_forward_cost(time: int) -> int:
         return 2 * time * width * inner
 
     parts = [
@@ -94,25 +93,35 @@ def _rows(model: Mapping[str, Any], source: int, target: int) -> list[tuple[str,
         (
             "encoder: self-attention",
             (source, width),
-            reads * attention,
-            reads * attending(source, source),
+            num_encoder * attention,
+            num_encoder * attention_cost(source, source),
         ),
-        ("encoder: feed-forward", (source, width), reads * feed_forward, reads * thinking(source)),
+        (
+            "encoder: feed-forward",
+            (source, width),
+            num_encoder * feed_forward,
+            num_encoder * feed_forward_cost(source),
+        ),
         ("target embedding", (target, width), 0 if tie == "all" else target_table, 0),
         (
             "decoder: masked attention",
             (target, width),
-            writes * attention,
-            writes * attending(target, target),
+            num_decoder * attention,
+            num_decoder * attention_cost(target, target),
         ),
         (
             "decoder: cross-attention",
             (target, width),
-            writes * attention,
-            writes * attending(target, source),
+            num_decoder * attention,
+            num_decoder * attention_cost(target, source),
         ),
-        ("decoder: feed-forward", (target, width), writes * feed_forward, writes * thinking(target)),
-        ("all norms", "as they take", norms * 2 * width, 0),
+        (
+            "decoder: feed-forward",
+            (target, width),
+            num_decoder * feed_forward,
+            num_decoder * feed_forward_cost(target),
+        ),
+        ("all norms", "as the input", norms * 2 * width, 0),
         (
             "linear, softmax",
             (target, vocabulary),
@@ -120,5 +129,5 @@ def _rows(model: Mapping[str, Any], source: int, target: int) -> list[tuple[str,
             target * width * vocabulary,
         ),
     ]
-    together = ("together", "", sum(part[2] for part in parts), sum(part[3] for part in parts))
-    return [(name, str(shape), f"{held:,}", f"{cost:,}") for name, shape, held, cost in (*parts, together)]
+    total = ("total", "", sum(part[2] for part in parts), sum(part[3] for part in parts))
+    return [(name, str(shape), f"{held:,}", f"{cost:,}") for name, shape, held, cost in (*parts, total)]

@@ -1,9 +1,9 @@
-"""Run the pretrained translator in the page, and look into its heads while it writes."""
+"""The pretrained translator in the page, with its attention maps."""
 
 from glassformer.widgets.live import LiveFigure, Table
 
-MODEL = "en-fr"  # beside the scripts: `_ext/live_figures.py` puts its files there
-EXAMPLES = {  # with what the pretrained model makes of them
+MODEL = "en-fr"  # served beside the scripts by `_ext/live_figures.py`
+EXAMPLES = {  # and their translations by the pretrained model
     "I would like a cup of tea, please.": "Je voudrais une tasse de thé, s'il vous plaît.",
     "The animal didn't cross the street because it was too tired.": (
         "L'animal ne traversa pas la rue parce qu'elle était trop fatigué."
@@ -15,9 +15,9 @@ EXAMPLES = {  # with what the pretrained model makes of them
 
 
 def live_translate() -> LiveFigure:
-    """Translate English into French, with a map and a switch for every head.
+    """Translate English into French, with an attention map and a switch for every head.
 
-    The model is fetched when the reader asks for it, or read from files that the reader opens.
+    The model is fetched on request, or read from files that the reader opens.
     """
     return LiveFigure(
         "translate",
@@ -25,7 +25,7 @@ def live_translate() -> LiveFigure:
         data={"examples": list(EXAMPLES), "model": MODEL, "megabytes": 7.5},
         heights=(27.6, 41.8),
         table=Table(
-            "What the pretrained translator makes of five sentences (beam of 4)",
+            "Translations of five sentences by the pretrained model (beam size 4)",
             ("English", "French"),
             list(EXAMPLES.items()),
         ),
