@@ -49,7 +49,7 @@ def translator(tokenizer):
 
 
 @every_kind
-def test_what_is_saved_is_loaded_again(kind, tokenizer, tmp_path):
+def test_a_saved_translator_loads_again(kind, tokenizer, tmp_path):
     translator = Translator(make_model(kind), tokenizer)
     translator.save(tmp_path / "deep" / "model", corpus="made up")
     again = Translator.load(tmp_path / "deep" / "model")
@@ -61,7 +61,7 @@ def test_what_is_saved_is_loaded_again(kind, tokenizer, tmp_path):
     assert again.translate(SENTENCES, max_length=5) == translator.translate(SENTENCES, max_length=5)
 
 
-def test_notes_stand_in_the_description(translator, tmp_path):
+def test_notes_are_saved_in_the_model_description(translator, tmp_path):
     translator.save(tmp_path, corpus="made up")
     description = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
     assert (description["architecture"], description["corpus"]) == ("transformer", "made up")
@@ -74,7 +74,7 @@ def test_a_translator_runs_on_any_device(translator, device, tmp_path):
     assert len(on_device.translate(SENTENCES)) == len(SENTENCES)
 
 
-def test_saving_replaces_the_translator_and_nothing_else(translator, tokenizer, tmp_path):
+def test_saving_replaces_only_the_translator(translator, tokenizer, tmp_path):
     translator.save(tmp_path)
     (tmp_path / "log.jsonl").write_text("{}", encoding="utf-8")
     Translator(make_model(d_model=18), tokenizer).save(tmp_path)
@@ -83,7 +83,7 @@ def test_saving_replaces_the_translator_and_nothing_else(translator, tokenizer, 
     assert names == {"log.jsonl", "model.json", "model.safetensors", "tokenizer.json"}
 
 
-def test_what_fails_to_be_saved_leaves_the_old_translator(translator, tokenizer, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_translator(translator, tokenizer, tmp_path, monkeypatch):
     translator.save(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
@@ -104,13 +104,13 @@ def test_a_missing_file_is_named(translator, tmp_path, name):
         Translator.load(tmp_path)
 
 
-def test_a_folder_that_is_nowhere_is_answered_with_the_pretrained_names(tmp_path):
+def test_a_missing_folder_is_answered_with_the_pretrained_names(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no folder 'xx-yy', .* \(pretrained: "):
         Translator.load("xx-yy")
     assert "xx-yy" not in pretrained_translators()
 
 
-def test_files_of_two_translators_do_not_pass_for_one(translator, tmp_path):
+def test_files_of_two_translators_are_refused(translator, tmp_path):
     translator.save(tmp_path / "one")
     other = Tokenizer.train(SENTENCES, vocabulary_size=WORDS - 4)
     Translator(make_model(size=WORDS - 4), other).save(tmp_path / "other")
@@ -126,7 +126,7 @@ def test_a_model_with_another_pad_id_is_refused(tokenizer):
 
 @every_kind
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_sentences_come_out_together_as_they_do_alone(kind, beam_size, tokenizer):
+def test_translations_do_not_depend_on_the_rest_of_the_batch(kind, beam_size, tokenizer):
     translator = Translator(make_model(kind), tokenizer)
     options = {"beam_size": beam_size, "length_penalty": "average", "max_length": 9}
     alone = [translator.translate([sentence], **options)[0] for sentence in SENTENCES]
@@ -135,7 +135,7 @@ def test_sentences_come_out_together_as_they_do_alone(kind, beam_size, tokenizer
         assert translator.translate(SENTENCES, **options, batch_tokens=batch_tokens) == alone
 
 
-def test_several_beams_write_what_beam_search_finds(translator):
+def test_translations_are_those_of_beam_search(translator):
     ids = [*translator.tokenizer.encode(SENTENCES[:1])[0], END_ID]
     options = {"beam_size": 3, "length_penalty": "average", "alpha": 0.5, "max_length": 7}
     marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
@@ -143,7 +143,7 @@ def test_several_beams_write_what_beam_search_finds(translator):
     assert translator.translate(SENTENCES[:1], **options) == translator.tokenizer.decode([best.ids])
 
 
-def test_a_translation_given_back_shows_where_each_token_looked(translator):
+def test_attention_of_a_finished_translation_can_be_recorded(translator):
     """The attention of a translation is recorded by teacher forcing, all of it in one pass."""
     source_ids = torch.tensor([[*translator.tokenizer.encode(SENTENCES[:1])[0], END_ID]])
     marks = {"start_id": START_ID, "end_id": END_ID}
@@ -158,7 +158,7 @@ def test_a_translation_given_back_shows_where_each_token_looked(translator):
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t\n", "\u00a0\u2003"])
-def test_nothing_is_translated_into_nothing(translator, blank):
+def test_blank_sentences_have_blank_translations(translator, blank):
     written = translator.translate([blank, *SENTENCES, blank])
     assert (written[0], written[-1]) == ("", "")
     assert written[1:-1] == translator.translate(SENTENCES)
@@ -166,11 +166,11 @@ def test_nothing_is_translated_into_nothing(translator, blank):
 
 
 @pytest.mark.parametrize("sentence", ["Привет, мир", "猫が眠る", "😀😀", "\x00", "ﷺ"])
-def test_unknown_scripts_are_read_byte_by_byte(translator, sentence):
+def test_unknown_scripts_are_tokenized_byte_by_byte(translator, sentence):
     assert isinstance(translator.translate([sentence])[0], str)
 
 
-def test_a_sentence_that_is_too_long_is_named_before_anything_is_translated(translator, monkeypatch):
+def test_too_long_a_sentence_is_named_before_translating(translator, monkeypatch):
     monkeypatch.delattr(Transformer, "encode")
     with pytest.raises(
         ValueError, match=r"sentence 2 is too long: its 10000 words are \d+ tokens .* at most 1024"
@@ -178,7 +178,7 @@ def test_a_sentence_that_is_too_long_is_named_before_anything_is_translated(tran
         translator.translate(["a cat", " ".join(["cat"] * 10_000)])
 
 
-def test_learned_positions_bound_the_sentence(tokenizer):
+def test_learned_positions_limit_the_sentence(tokenizer):
     translator = Translator(make_model(positions="learned", max_length=11), tokenizer)
     assert isinstance(translator.translate(["cat cat cat"])[0], str)
     with pytest.raises(ValueError, match="at most 11"):
@@ -197,12 +197,12 @@ def test_learned_positions_bound_the_sentence(tokenizer):
         (["a"], {"max_length": 0}, "max_length must be a whole number of at least 1, got 0"),
     ],
 )
-def test_what_cannot_be_translated_is_named(translator, sentences, options, message):
+def test_invalid_sentences_are_named(translator, sentences, options, message):
     with pytest.raises(ValueError, match=message):
         translator.translate(sentences, **options)
 
 
-def test_the_best_of_several_is_the_translation(translator):
+def test_the_first_of_the_n_best_is_the_translation(translator):
     several = translator.translate_n_best([*SENTENCES, " "], n_best=3, beam_size=4)
     assert [found[0].text for found in several] == translator.translate([*SENTENCES, " "], beam_size=4)
     assert several[-1] == [("", 0.0)]
@@ -212,7 +212,7 @@ def test_the_best_of_several_is_the_translation(translator):
         assert scores == sorted(scores, reverse=True)
 
 
-def test_drawing_is_decided_by_the_generator_and_without_warmth_it_is_greedy(translator):
+def test_sampling_depends_on_the_generator_and_is_greedy_at_temperature_zero(translator):
     def draw(seed, **how):
         return translator.sample(SENTENCES, generator=torch.Generator().manual_seed(seed), **how)
 

@@ -86,7 +86,7 @@ def assert_same_hypotheses(found, expected):
 
 @every_penalty
 @pytest.mark.parametrize("seed", range(2))
-def test_a_beam_wide_enough_finds_the_best_of_all(length_penalty, alpha, seed):
+def test_a_wide_enough_beam_finds_the_best_of_all_sentences(length_penalty, alpha, seed):
     model, source_ids = make_model(seed=seed, target_size=5, wild=2.0), make_sources(1, seed=seed)
     expected = exhaustive(model, source_ids, 4, length_penalty, alpha)
     found = beam_search(
@@ -128,14 +128,14 @@ class Scripted(Transformer):
     ("length_penalty", "alpha", "best"),
     [("none", None, (END,)), ("average", None, (3, 4, 5, END)), ("gnmt", 2, (3, 4, 5, END))],
 )
-def test_a_hypothesis_that_is_behind_may_win_in_the_end(length_penalty, alpha, best):
+def test_a_hypothesis_that_starts_behind_may_win(length_penalty, alpha, best):
     model = Scripted(make_model().config).eval()
     options = {"beam_size": 2, "max_length": 4, "length_penalty": length_penalty, "alpha": alpha}
     [[found]] = beam_search(model, make_sources(1), **MARKS, **options)
     assert found.ids == best
 
 
-def test_it_stops_once_nothing_better_can_come():
+def test_the_search_stops_when_no_beam_can_still_win():
     model, source_ids = make_model(wild=6.0), make_sources(1)
     steps = []
     model.output_proj.register_forward_hook(lambda *_: steps.append(1))
@@ -149,7 +149,7 @@ def test_it_stops_once_nothing_better_can_come():
 
 
 @pytest.mark.parametrize("length_penalty", ["none", "average", "gnmt"])
-def test_one_beam_is_greedy(any_model, length_penalty):
+def test_one_beam_is_greedy_decoding(any_model, length_penalty):
     source_ids = make_sources(13)
     written = greedy_decode(any_model, source_ids, **MARKS).tolist()
     found = beam_search(any_model, source_ids, **MARKS, beam_size=1, length_penalty=length_penalty)
@@ -157,7 +157,7 @@ def test_one_beam_is_greedy(any_model, length_penalty):
         assert hypothesis.ids == tuple(id for id in row if id != PAD)
 
 
-def test_every_model_is_searched_alike_with_and_without_a_cache(any_model, device):
+def test_beam_search_finds_the_same_with_and_without_a_cache(any_model, device):
     source_ids = make_sources(5).to(device)
     options = {"beam_size": 3, "n_best": 3, "max_length": 7}
     cached, uncached = (
@@ -168,7 +168,7 @@ def test_every_model_is_searched_alike_with_and_without_a_cache(any_model, devic
         assert_same_hypotheses(found, expected)
 
 
-def test_a_sentence_is_searched_beside_others_as_it_is_alone(any_model):
+def test_results_do_not_depend_on_the_rest_of_the_batch(any_model):
     source_ids = make_sources(17, seed=2)
     together = beam_search(any_model, source_ids, **MARKS, beam_size=3, n_best=3)
     for row, found in zip(source_ids, together, strict=True):
@@ -177,7 +177,7 @@ def test_a_sentence_is_searched_beside_others_as_it_is_alone(any_model):
     assert len({len(found[0].ids) for found in together}) > 1
 
 
-def test_hypotheses_come_with_the_log_probability_that_the_model_gives_them():
+def test_hypotheses_have_the_log_probability_that_the_model_assigns():
     model, source_ids = make_model(), make_sources(1)
     [found] = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4)
     assert len({one.ids for one in found}) == 4
@@ -187,7 +187,7 @@ def test_hypotheses_come_with_the_log_probability_that_the_model_gives_them():
         assert one.score == pytest.approx(one.log_probability / penalty("gnmt", None, len(one.ids)))
 
 
-def test_several_beams_find_likelier_translations_than_one():
+def test_several_beams_find_more_probable_translations_than_one():
     model, source_ids = make_model(wild=2.0, seed=1), make_sources(29)
     narrow, wide = (
         beam_search(model, source_ids, **MARKS, max_length=20, beam_size=size, length_penalty="none")
@@ -202,7 +202,7 @@ def test_several_beams_find_likelier_translations_than_one():
     assert sum(gains) > 0.1
 
 
-def test_each_sentence_has_its_own_greatest_length():
+def test_each_sentence_has_its_own_maximum_length():
     source_ids = make_sources(3)
     max_length = torch.tensor([2, 5, 3])
     found = beam_search(make_model(), source_ids, start_id=START, end_id=-1, max_length=max_length)
@@ -210,13 +210,13 @@ def test_each_sentence_has_its_own_greatest_length():
     assert not any(one.ended for [one] in found)
 
 
-def test_forbidden_tokens_and_padding_are_never_written():
+def test_forbidden_tokens_and_padding_are_never_generated():
     options = {"beam_size": 40, "n_best": 40, "max_length": 4, "forbidden_ids": (START, 5)}
     [found] = beam_search(make_model(wild=0.1), make_sources(1), **MARKS, **options)
     assert {id for one in found for id in one.ids} == {END, 3, 4, 6}
 
 
-def test_a_small_vocabulary_gives_as_many_as_there_are():
+def test_a_small_vocabulary_gives_as_many_hypotheses_as_exist():
     options = {"beam_size": 9, "n_best": 9, "max_length": 2, "forbidden_ids": (START,)}
     [found] = beam_search(make_model(target_size=4), make_sources(1), **MARKS, **options)
     assert {one.ids for one in found} == {(END,), (3, END), (3, 3)}
@@ -235,17 +235,17 @@ def test_a_small_vocabulary_gives_as_many_as_there_are():
         ({"max_length": 0}, "max_length must be a whole number of at least 1, got 0"),
     ],
 )
-def test_what_does_not_fit_is_named(options, message):
+def test_invalid_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         beam_search(make_model(), make_sources(2), **(MARKS | options))
 
 
-def test_a_model_in_training_is_refused():
+def test_a_model_in_training_mode_is_refused():
     with pytest.raises(ValueError, match="model must be in evaluation mode"):
         beam_search(make_model().train(), make_sources(2), **MARKS)
 
 
-def test_a_model_that_gives_no_numbers_is_named():
+def test_logits_that_are_not_finite_are_refused():
     model = make_model()
     model.decoder.layers[0].feed_forward.outer.weight.data[3] = math.nan
     with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):

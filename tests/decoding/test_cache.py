@@ -42,7 +42,7 @@ def assert_same_steps(model, source_ids, *, atol=1e-5):
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("tie_embeddings", ["none", "target", "all"])
-def test_a_transformer_of_any_kind_decodes_alike_with_and_without_a_cache(norm, positions, tie_embeddings):
+def test_every_transformer_has_the_same_logits_with_and_without_a_cache(norm, positions, tie_embeddings):
     options = {"norm": norm, "positions": positions, "tie_embeddings": tie_embeddings}
     model = make_model(wild=1.0, source_size=TARGET_SIZE, max_length=MAX_LENGTH, **options)
     assert_same_steps(model, make_sources(SENTENCES).clamp(max=TARGET_SIZE - 1))
@@ -50,13 +50,13 @@ def test_a_transformer_of_any_kind_decodes_alike_with_and_without_a_cache(norm, 
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["transformer", *RECURRENT])
-def test_every_model_decodes_alike_with_and_without_a_cache(kind, device):
+def test_every_model_has_the_same_logits_with_and_without_a_cache(kind, device):
     model = make_model(kind, wild=1.0).to(device)
     assert_same_steps(model, make_sources(SENTENCES, seed=1).to(device))
 
 
 @torch.no_grad()
-def test_sentences_without_padding_and_of_padding_alone_decode_alike_with_a_cache():
+def test_unpadded_and_empty_sentences_have_the_same_logits_with_a_cache():
     full = torch.randint(3, SOURCE_SIZE, (SENTENCES, 4), generator=torch.Generator().manual_seed(0))
     assert_same_steps(make_model(wild=1.0), full)
     full[2] = PAD
@@ -65,7 +65,7 @@ def test_sentences_without_padding_and_of_padding_alone_decode_alike_with_a_cach
 
 @torch.no_grad()
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_decodes_nearly_alike_with_a_cache(dtype):
+def test_half_precision_has_nearly_the_same_logits_with_a_cache(dtype):
     assert_same_steps(make_model().to(dtype), make_sources(SENTENCES), atol=0.1)
 
 
@@ -120,7 +120,7 @@ def test_memory_is_allocated_once_and_no_reordering_copies_it():
 
 
 @torch.no_grad()
-def test_a_layer_of_ones_own_that_takes_the_cache_decodes_with_it():
+def test_a_custom_layer_that_accepts_the_cache_decodes_with_it():
     class Doubled(DecoderLayer):
         def forward(self, x, memory, attn_mask=None, memory_mask=None, *, cache=None):
             return super().forward(2 * x, memory, attn_mask, memory_mask, cache=cache)
@@ -143,7 +143,7 @@ class HalvedLayer(DecoderLayer):
 
 @torch.no_grad()
 @pytest.mark.parametrize("own", [ReversedDecode, HalvedLayer])
-def test_a_subclass_that_takes_no_cache_decodes_without_it(own):
+def test_a_subclass_that_accepts_no_cache_decodes_without_it(own):
     model = make_model()
     changed = model if own is ReversedDecode else model.decoder.layers[1]
     changed.__class__ = own

@@ -70,13 +70,13 @@ def shouter():
     return Shouter().eval()
 
 
-def test_words_go_in_and_words_come_out(shouter):
+def test_translate_maps_words_to_words(shouter):
     sentences = [("a", "b", "c"), ("g",), ("d", "d", "e", "f")]
     written = translate(shouter, sentences, ENGLISH, FRENCH, max_length=10)
     assert written == [("A", "B", "C"), ("G",), ("D", "D", "E", "F")]
 
 
-def test_each_row_ends_once_and_is_filled_up(shouter):
+def test_each_row_ends_once_and_is_padded(shouter):
     source_ids = torch.from_numpy(ENGLISH.batch([("a", "b", "c"), ("g",)]))
     written = greedy_decode(shouter, source_ids, **MARKS, max_length=10)
     a, b, c, g = FRENCH.encode("ABCG")
@@ -84,7 +84,7 @@ def test_each_row_ends_once_and_is_filled_up(shouter):
 
 
 @either_norm
-def test_each_next_token_is_the_likeliest_after_those_before_it(norm, device):
+def test_each_token_is_the_most_probable_after_those_before_it(norm, device):
     model = make_model(norm).to(device)
     source_ids = torch.tensor([[3, 5, 4]], device=device)
     written = greedy_decode(model, source_ids, **MARKS, max_length=6)
@@ -95,7 +95,7 @@ def test_each_next_token_is_the_likeliest_after_those_before_it(norm, device):
 
 
 @either_norm
-def test_a_sentence_is_translated_beside_others_as_it_is_alone(norm):
+def test_translations_do_not_depend_on_the_rest_of_the_batch(norm):
     model, sentences = make_model(norm), make_sentences(20, seed=1)
     together = translate(model, sentences, ENGLISH, FRENCH, max_length=9)
     alone = [translate(model, [sentence], ENGLISH, FRENCH, max_length=9)[0] for sentence in sentences]
@@ -103,41 +103,41 @@ def test_a_sentence_is_translated_beside_others_as_it_is_alone(norm):
     assert together == alone
 
 
-def test_it_stops_once_all_have_ended(shouter):
+def test_decoding_stops_when_all_sentences_have_ended(shouter):
     translate(shouter, [("a", "b"), ("c",)], ENGLISH, FRENCH, max_length=50)
     assert shouter.wrote == 3  # two letters and the end
 
 
-def test_it_stops_at_the_greatest_length():
+def test_decoding_stops_at_the_maximum_length():
     written = greedy_decode(make_model(), torch.tensor([[3, 4]]), start_id=START_ID, end_id=-1, max_length=7)
     assert written.shape == (1, 7)
 
 
-def test_the_source_is_read_once(shouter):
+def test_the_source_is_encoded_once(shouter):
     translate(shouter, [("a", "b")], ENGLISH, FRENCH, max_length=9)
     assert shouter.read == 1
 
 
-def test_nothing_is_kept_for_a_backward():
+def test_decoding_records_no_gradient():
     assert not greedy_decode(make_model(), torch.tensor([[3, 4]]), **MARKS, max_length=2).requires_grad
 
 
-def test_a_model_in_training_is_refused():
+def test_a_model_in_training_mode_is_refused():
     with pytest.raises(ValueError, match="model must be in evaluation mode, got training mode"):
         greedy_decode(make_model().train(), torch.tensor([[3]]), **MARKS, max_length=3)
 
 
-def test_a_length_of_nothing_is_refused():
+def test_a_maximum_length_of_zero_is_refused():
     with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
         greedy_decode(make_model(), torch.tensor([[3]]), **MARKS, max_length=0)
 
 
-def test_a_word_never_seen_is_named():
+def test_an_unknown_word_is_named():
     with pytest.raises(ValueError, match=r"words must be among the 7 of the vocabulary, got \['z'\]"):
         translate(make_model(), [("a", "z")], ENGLISH, FRENCH, max_length=3)
 
 
-def test_a_cache_changes_nothing(any_model, device):
+def test_greedy_decoding_generates_the_same_with_and_without_a_cache(any_model, device):
     source_ids = make_sources(13).to(device)
     cached, uncached = (
         greedy_decode(any_model.to(device), source_ids, **MARKS, use_cache=cached) for cached in (True, False)
@@ -145,7 +145,7 @@ def test_a_cache_changes_nothing(any_model, device):
     assert torch.equal(cached, uncached)
 
 
-def test_any_model_writes_beside_others_as_it_does_alone(any_model):
+def test_results_of_any_model_do_not_depend_on_the_rest_of_the_batch(any_model):
     source_ids = make_sources(13)
     together = greedy_decode(any_model, source_ids, **MARKS).tolist()
     assert len({tuple(row) for row in together}) > 5
@@ -154,7 +154,7 @@ def test_any_model_writes_beside_others_as_it_does_alone(any_model):
         assert [id for id in row if id != PAD_ID] == alone
 
 
-def test_sentences_that_ended_cost_nothing_any_more():
+def test_ended_sentences_leave_the_batch():
     model, rows = make_wild_model(), []
     model.output_proj.register_forward_hook(lambda module, args, output: rows.append(len(output)))
     source_ids = make_sources(29)
@@ -165,14 +165,14 @@ def test_sentences_that_ended_cost_nothing_any_more():
     assert all(most / 0.75 + 1 >= count >= most for count, most in zip(rows, needed, strict=True))
 
 
-def test_each_sentence_has_its_own_greatest_length():
+def test_each_sentence_has_its_own_maximum_length():
     written = greedy_decode(
         make_model(), torch.tensor([[3], [4], [5]]), start_id=1, end_id=-1, max_length=torch.tensor([2, 5, 3])
     )
     assert (written != PAD_ID).sum(-1).tolist() == [2, 5, 3]
 
 
-def test_forbidden_tokens_and_padding_are_never_written():
+def test_forbidden_tokens_and_padding_are_never_generated():
     source_ids = make_sources(97)
     model = make_wild_model()
     free = greedy_decode(model, source_ids, start_id=START_ID, end_id=-1, max_length=7)
@@ -182,7 +182,7 @@ def test_forbidden_tokens_and_padding_are_never_written():
 
 
 @pytest.mark.parametrize("damage", [math.nan, math.inf])
-def test_a_model_that_gives_no_numbers_is_named(damage):
+def test_logits_that_are_not_finite_are_refused(damage):
     model = make_wild_model()
     model.decoder.layers[0].feed_forward.outer.weight.data[3] = damage
     with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):

@@ -13,7 +13,7 @@ def make_scores(*shape, seed=0):
 
 
 @given(size=st.integers(1, 2000), count=st.integers(1, 9), seed=st.integers(0, 99))
-def test_topk_is_that_of_torch(size, count, seed):
+def test_topk_equals_pytorchs(size, count, seed):
     count = min(count, size)
     scores = make_scores(3, size, seed=seed)
     values, ids = topk(scores, count)
@@ -23,7 +23,7 @@ def test_topk_is_that_of_torch(size, count, seed):
 
 
 @pytest.mark.parametrize("place", [0, 127, 128, 1279, 1280, 1290])
-def test_the_highest_is_found_wherever_it_stands(place, device):
+def test_topk_finds_the_highest_score_at_any_place(place, device):
     scores = make_scores(2, 3, 1291).to(device)
     scores[1, 2, place] = 10
     values, ids = topk(scores, 4)
@@ -32,7 +32,7 @@ def test_the_highest_is_found_wherever_it_stands(place, device):
 
 
 @pytest.mark.parametrize("size", [5, 1291])
-def test_no_number_hides_behind_numbers(size):
+def test_topk_does_not_miss_nan(size):
     scores = make_scores(2, size)
     scores[1, size - 2] = math.nan
     values, _ = topk(scores, 2)
@@ -41,7 +41,7 @@ def test_no_number_hides_behind_numbers(size):
         require_finite(values)
 
 
-def test_forbidden_tokens_have_no_chance():
+def test_forbidden_tokens_have_a_score_of_minus_infinity():
     scores = make_scores(2, 7)
     before = scores.clone()
     assert (forbid_tokens(scores, {5, 1}) == -math.inf).nonzero()[:, 1].tolist() == [1, 5, 1, 5]
@@ -49,6 +49,6 @@ def test_forbidden_tokens_have_no_chance():
     assert torch.equal(scores[:, kept], before[:, kept])
 
 
-def test_a_forbidden_token_that_is_not_there_is_named():
+def test_a_forbidden_token_outside_the_vocabulary_is_named():
     with pytest.raises(ValueError, match=r"forbidden_ids must be at least 0 and below 7, got \[1, 7\]"):
         forbid_tokens(make_scores(2, 7), (7, 1))

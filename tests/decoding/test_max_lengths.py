@@ -9,18 +9,18 @@ SOURCES = torch.tensor([[3, 4, 5], [6, 0, 0]])
 MARKS = {"start_id": START, "end_id": END}
 
 
-def test_a_translation_may_be_twice_as_long_and_ten_more():
+def test_the_default_is_twice_the_source_length_plus_ten():
     assert default_max_length(SOURCES, PAD).tolist() == [16, 12]
     assert max_lengths(make_model(), SOURCES, None, **MARKS).tolist() == [16, 12]
 
 
-def test_one_length_holds_for_all_and_several_for_each():
+def test_one_length_applies_to_all_sentences_and_several_to_each():
     model = make_model()
     assert max_lengths(model, SOURCES, 5, **MARKS).tolist() == [5, 5]
     assert max_lengths(model, SOURCES, torch.tensor([3, 8]), **MARKS).tolist() == [3, 8]
 
 
-def test_learned_positions_bound_the_length():
+def test_learned_positions_limit_the_length():
     model = make_model(positions="learned", max_length=13)
     assert max_lengths(model, SOURCES, None, **MARKS).tolist() == [13, 12]
     assert max_lengths(model, SOURCES, 13, **MARKS).tolist() == [13, 13]
@@ -39,6 +39,6 @@ def test_learned_positions_bound_the_length():
     ],
 )
 @pytest.mark.usefixtures("as_a_user")
-def test_what_does_not_fit_is_named(arguments, message):
+def test_invalid_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         max_lengths(make_model(), SOURCES, **({"max_length": 3} | MARKS | arguments))

@@ -28,18 +28,18 @@ def assert_frequencies(measured, expected):
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1, 3.0])
-def test_tokens_come_as_often_as_they_are_likely(temperature):
+def test_token_frequencies_match_the_probabilities(temperature):
     expected = (LOGITS[0] / temperature).softmax(-1)
     assert_frequencies(frequencies(temperature=temperature), expected)
 
 
-def test_only_the_likeliest_few_are_drawn():
+def test_top_k_samples_the_most_probable_tokens():
     expected = torch.tensor([0.0, 0, *LOGITS[0, 2:4].softmax(-1), 0])
     assert_frequencies(frequencies(top_k=2), expected)
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.01, 1), (0.5, 1), (0.6, 2), (0.85, 2), (0.87, 3), (1.0, 4)])
-def test_only_the_smallest_likely_set_is_drawn(top_p, kept):
+def test_top_p_samples_the_smallest_sufficient_set(top_p, kept):
     likely = LOGITS[0].softmax(-1)
     order = likely.argsort(descending=True)
     assert likely[order[:kept]].sum() >= top_p - 1e-6
@@ -50,26 +50,26 @@ def test_only_the_smallest_likely_set_is_drawn(top_p, kept):
 
 
 @pytest.mark.parametrize("luck", [0.0, 1 - 2**-24])
-def test_luck_at_its_ends_draws_something_possible(luck):
+def test_extreme_random_numbers_sample_possible_tokens(luck):
     drawn = sample_tokens(LOGITS, torch.tensor([luck]))
     assert drawn.item() == (2 if luck == 0 else 1)
 
 
 @pytest.mark.parametrize("temperature", [0, 1e-30, 1e-4])
-def test_without_heat_sampling_is_greedy(any_model, temperature):
+def test_temperature_zero_is_greedy_decoding(any_model, temperature):
     source_ids = make_sources(5)
     cold = sample(any_model, source_ids, **MARKS, generator=seeded(), temperature=temperature)
     assert torch.equal(cold, greedy_decode(any_model, source_ids, **MARKS))
 
 
-def test_a_single_candidate_is_greedy():
+def test_top_k_of_one_is_greedy_decoding():
     model, source_ids = make_model(), make_sources(5)
     expected = greedy_decode(model, source_ids, **MARKS)
     for options in ({"top_k": 1}, {"top_p": 1e-9}):
         assert torch.equal(sample(model, source_ids, **MARKS, generator=seeded(), **options), expected)
 
 
-def test_first_tokens_of_translations_come_as_often_as_they_are_likely():
+def test_first_tokens_of_translations_match_their_probabilities():
     model = make_model(wild=1.0)
     source_ids = make_sources(1).expand(DRAWS, -1)
     drawn = sample(model, source_ids, **MARKS, generator=seeded(), max_length=1)[:, 0]
@@ -78,7 +78,7 @@ def test_first_tokens_of_translations_come_as_often_as_they_are_likely():
     assert_frequencies(drawn.bincount(minlength=TARGET_SIZE) / DRAWS, logits.softmax(-1))
 
 
-def test_the_same_seed_writes_the_same_on_every_device(device):
+def test_the_same_seed_samples_the_same_on_every_device(device):
     model, source_ids = make_model(wild=1.0), make_sources(13)
     options = {"max_length": 7, "temperature": 1.5}
     here = sample(model, source_ids, **MARKS, **options, generator=seeded())
@@ -88,7 +88,7 @@ def test_the_same_seed_writes_the_same_on_every_device(device):
     assert here.shape != other.shape or not torch.equal(here, other)
 
 
-def test_what_is_drawn_does_not_hang_on_the_cache():
+def test_sampling_generates_the_same_with_and_without_a_cache():
     model, source_ids = make_model(wild=1.0), make_sources(13)
     drawn = [
         sample(model, source_ids, **MARKS, generator=seeded(), use_cache=cached) for cached in (True, False)
@@ -96,7 +96,7 @@ def test_what_is_drawn_does_not_hang_on_the_cache():
     assert torch.equal(*drawn)
 
 
-def test_forbidden_tokens_are_never_drawn():
+def test_forbidden_tokens_are_never_sampled():
     source_ids = make_sources(1).expand(500, -1)
     drawn = sample(
         make_model(wild=0.1), source_ids, **MARKS, generator=seeded(), max_length=5, forbidden_ids=(START, 4)
@@ -116,12 +116,12 @@ def test_forbidden_tokens_are_never_drawn():
         ({"top_p": 1.1}, r"top_p must be above 0 and at most 1, got 1\.1"),
     ],
 )
-def test_what_does_not_fit_is_named(options, message):
+def test_invalid_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         sample(make_model(), make_sources(2), **MARKS, generator=seeded(), **options)
 
 
-def test_a_model_that_gives_no_numbers_is_named():
+def test_logits_that_are_not_finite_are_refused():
     model = make_model()
     model.output_proj.weight.data[3] = math.nan
     with pytest.raises(ValueError, match="logits of the model must be finite"):

@@ -42,50 +42,87 @@ def make_vectors(generator, dtype=torch.float32):
     return [torch.randn(shape, generator=generator, dtype=dtype) for shape in shapes]
 
 
-@device_is_fixed
-@given(batches, sizes, sizes, sizes, sizes, seeds, dtypes, st.sampled_from(["none", "mask", "bias", "both"]))
-def test_both_paths_are_the_references_forward_and_backward(
-    device, batch, query_length, key_length, d_k, d_v, seed, dtype, extra
-):
-    assume(not (dtype == torch.float64 and device.type == "mps"))
-    rng = np.random.default_rng(seed)
-    shapes = [(*batch, query_length, d_k), (*batch, key_length, d_k), (*batch, key_length, d_v)]
-    # What is compared starts from the same numbers, already rounded to the type in question.
-    tensors = [torch.tensor(rng.normal(size=shape)).to(dtype) for shape in shapes]
-    arrays = [tensor.double().numpy() for tensor in tensors]
-    grad_attended = torch.tensor(rng.normal(size=(*batch, query_length, d_v))).to(dtype)
-    attn_mask = rng.random((query_length, key_length)) < 0.6 if extra in ("mask", "both") else None
-    bias = torch.tensor(rng.normal(size=(query_length, key_length))).to(dtype)
-    score_bias = bias if extra in ("bias", "both") else None
+def taught_path(*args, **options):
+    return scaled_dot_product_attention(*args, **options)[0]
 
-    expected, weights = reference.scaled_dot_product_attention(*arrays, attn_mask)
-    if score_bias is not None:  # which the reference leaves to the reader
-        scores = arrays[0] @ arrays[1].swapaxes(-2, -1) / math.sqrt(d_k) + bias.double().numpy()
-        weights = softmax(scores, where=attn_mask)
-        expected = weights @ arrays[2]
-    by_hand = reference.scaled_dot_product_attention_backward(
-        grad_attended.double().numpy(), *arrays, weights
+
+both_paths = pytest.mark.parametrize("path", [taught_path, fused_attention])
+every_case = given(batches, st.tuples(sizes, sizes, sizes, sizes), seeds, dtypes)
+
+
+def draw_case(batch, lengths, seed, dtype, *, masked=False, biased=False):
+    """Draw queries, keys and values, rounded to the dtype, and a mask and a score bias, or None."""
+    rng = np.random.default_rng(seed)
+    query_length, key_length, d_k, d_v = lengths
+    shapes = [(*batch, query_length, d_k), (*batch, key_length, d_k), (*batch, key_length, d_v)]
+    tensors = [torch.tensor(rng.normal(size=shape)).to(dtype) for shape in shapes]
+    attn_mask = torch.tensor(rng.random((query_length, key_length)) < 0.6) if masked else None
+    score_bias = torch.tensor(rng.normal(size=(query_length, key_length))).to(dtype) if biased else None
+    return tensors, attn_mask, score_bias
+
+
+def as_array(tensor):
+    return (
+        None if tensor is None else tensor.numpy() if tensor.dtype == torch.bool else tensor.double().numpy()
     )
 
+
+def to(device, tensor):
+    return None if tensor is None else tensor.to(device)
+
+
+@both_paths
+@pytest.mark.parametrize("masked", [False, True])
+@device_is_fixed
+@every_case
+def test_attention_gives_the_values_of_the_reference(path, masked, device, batch, lengths, seed, dtype):
+    assume(not (dtype == torch.float64 and device.type == "mps"))
+    tensors, attn_mask, _ = draw_case(batch, lengths, seed, dtype, masked=masked)
+    expected, _ = reference.scaled_dot_product_attention(*map(as_array, tensors), as_array(attn_mask))
+    attended = path(*(tensor.to(device) for tensor in tensors), to(device, attn_mask))
+    assert attended.dtype == dtype
     close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype]}
-    for path in (lambda *args, **bias: scaled_dot_product_attention(*args, **bias)[0], fused_attention):
-        leaves = [tensor.to(device).requires_grad_() for tensor in tensors]
-        attended = path(
-            *leaves,
-            None if attn_mask is None else torch.tensor(attn_mask, device=device),
-            score_bias=None if score_bias is None else score_bias.to(device),
-        )
-        attended.backward(grad_attended.to(device))
-        assert attended.dtype == dtype
-        assert_close(attended.double().cpu(), torch.tensor(expected), **close)
-        for leaf, grad in zip(leaves, by_hand, strict=True):
-            assert_close(leaf.grad.double().cpu(), torch.tensor(grad), **close)
-            leaf.grad = None
+    assert_close(attended.double().cpu(), torch.tensor(expected), **close)
+
+
+@both_paths
+@pytest.mark.parametrize("masked", [False, True])
+@device_is_fixed
+@every_case
+def test_attention_has_the_gradients_of_the_reference(path, masked, device, batch, lengths, seed, dtype):
+    assume(not (dtype == torch.float64 and device.type == "mps"))
+    tensors, attn_mask, _ = draw_case(batch, lengths, seed, dtype, masked=masked)
+    arrays = [as_array(tensor) for tensor in tensors]
+    _, weights = reference.scaled_dot_product_attention(*arrays, as_array(attn_mask))
+    leaves = [tensor.to(device).requires_grad_() for tensor in tensors]
+    attended = path(*leaves, to(device, attn_mask))
+    grad_attended = torch.tensor(np.random.default_rng(seed + 1).normal(size=attended.shape)).to(dtype)
+    attended.backward(grad_attended.to(device))
+    by_hand = reference.scaled_dot_product_attention_backward(as_array(grad_attended), *arrays, weights)
+    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype]}
+    for leaf, grad in zip(leaves, by_hand, strict=True):
+        assert_close(leaf.grad.double().cpu(), torch.tensor(grad), **close)
+
+
+@both_paths
+@pytest.mark.parametrize("masked", [False, True])
+@device_is_fixed
+@every_case
+def test_a_score_bias_is_added_to_the_scaled_scores(path, masked, device, batch, lengths, seed, dtype):
+    assume(not (dtype == torch.float64 and device.type == "mps"))
+    tensors, attn_mask, bias = draw_case(batch, lengths, seed, dtype, masked=masked, biased=True)
+    query, key, value = map(as_array, tensors)
+    scores = query @ key.swapaxes(-2, -1) / math.sqrt(query.shape[-1]) + as_array(bias)
+    expected = softmax(scores, where=as_array(attn_mask)) @ value
+    on_device = [tensor.to(device) for tensor in tensors]
+    attended = path(*on_device, to(device, attn_mask), score_bias=to(device, bias))
+    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype]}
+    assert_close(attended.double().cpu(), torch.tensor(expected), **close)
 
 
 @settings(max_examples=20)
 @given(batches, seeds, st.booleans())
-def test_the_taught_path_is_torchs_kernel(batch, seed, causal):
+def test_the_taught_path_equals_pytorchs_kernel(batch, seed, causal):
     generator = torch.Generator().manual_seed(seed)
     query, key, value = torch.randn(3, *batch, KEY, D_K, generator=generator, dtype=torch.float64)
     attended, weights = scaled_dot_product_attention(query, key, value, causal_mask(KEY) if causal else None)
@@ -94,7 +131,7 @@ def test_the_taught_path_is_torchs_kernel(batch, seed, causal):
     assert_close(weights, attention_weights(query, key, causal_mask(KEY) if causal else None))
 
 
-def test_the_gradient_is_that_of_finite_differences(generator):
+def test_the_gradient_equals_finite_differences(generator):
     leaves = [vector.requires_grad_() for vector in make_vectors(generator, torch.float64)]
     attn_mask = torch.rand(BATCH, QUERY, KEY, generator=generator) < 0.6
     attn_mask[0, 0] = False
@@ -106,7 +143,7 @@ def test_the_gradient_is_that_of_finite_differences(generator):
 
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
 @pytest.mark.parametrize("biased", [False, True])
-def test_a_query_that_may_look_at_nothing_gets_zeros_and_finite_gradients(dtype, biased, device, generator):
+def test_a_fully_masked_query_gets_zeros_and_finite_gradients(dtype, biased, device, generator):
     if dtype == torch.float64 and device.type == "mps":
         pytest.skip("mps has no float64")
     vectors = make_vectors(generator, dtype)
@@ -129,7 +166,7 @@ def test_a_query_that_may_look_at_nothing_gets_zeros_and_finite_gradients(dtype,
         assert all(leaf.grad.isfinite().all() for leaf in leaves)
 
 
-def test_no_kernel_meets_a_row_of_nothing(monkeypatch, generator):
+def test_no_kernel_is_given_a_fully_masked_query(monkeypatch, generator):
     def kernel(query, key, value, mask, dropout):
         """Some kernels give NaN for such a row; this one does."""
         scores = (query @ key.mT / math.sqrt(D_K)).masked_fill(~mask, -math.inf)
@@ -188,7 +225,7 @@ def test_heads_split_and_merge_as_in_the_reference(batch, time, num_heads, d_hea
 
 @settings(max_examples=20)
 @given(batches, seeds, st.booleans())
-def test_multi_head_attention_is_the_references_forward_and_backward(batch, seed, masked):
+def test_multi_head_attention_equals_the_reference(batch, seed, masked):
     rng = np.random.default_rng(seed)
     query, key, value = (rng.normal(size=(*batch, time, D_MODEL)) for time in (QUERY, KEY, KEY))
     attn_mask = rng.random((QUERY, KEY)) < 0.6 if masked else None
@@ -211,7 +248,7 @@ def test_multi_head_attention_is_the_references_forward_and_backward(batch, seed
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("masked", [False, True])
-def test_multi_head_attention_is_torchs_forward_and_backward(bias, masked, generator):
+def test_multi_head_attention_equals_pytorchs_forward_and_backward(bias, masked, generator):
     ours = MultiHeadAttention(D_MODEL, HEADS, bias=bias).double()
     theirs = nn.MultiheadAttention(D_MODEL, HEADS, bias=bias, batch_first=True).double()
     with torch.no_grad():
@@ -306,7 +343,7 @@ def test_weights_are_computed_only_when_needed(generator):
     assert seen[1] is nothing is None
 
 
-def test_dropout_rests_outside_training(generator):
+def test_dropout_is_off_in_evaluation_mode(generator):
     torch.manual_seed(0)
     attention = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5)
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
@@ -317,7 +354,7 @@ def test_dropout_rests_outside_training(generator):
     assert_close(attention(x, x, x, need_weights=False)[0], attention(x, x, x)[0])
 
 
-def test_nothing_is_stored_while_running(generator):
+def test_a_forward_pass_stores_nothing_on_the_module(generator):
     attention = MultiHeadAttention(D_MODEL, HEADS)
     before = {name: set(vars(module)) for name, module in attention.named_modules()}
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
@@ -342,14 +379,14 @@ def test_nothing_is_stored_while_running(generator):
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1, got 1.0"),
     ],
 )
-def test_bad_input_is_named(path, changes, message, generator):
+def test_invalid_input_is_named(path, changes, message, generator):
     query, key, value = make_vectors(generator)
     with pytest.raises(ValueError, match=message):
         path(**({"query": query, "key": key, "value": value} | changes))
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_multi_head_attention_names_bad_input():
+def test_multi_head_attention_names_invalid_input():
     with pytest.raises(ValueError, match=r"d_model \(10\) must be a multiple of num_heads \(3\)"):
         MultiHeadAttention(10, 3)
     with pytest.raises(ValueError, match=r"dropout must be at least 0 and below 1, got -0\.1"):
@@ -393,7 +430,7 @@ def test_several_tokens_at_a_time_with_a_cache_give_the_output_of_all_at_once(po
 
 
 @every_position
-def test_candidates_for_one_position_do_not_see_each_other(positions):
+def test_candidates_for_one_position_do_not_attend_to_each_other(positions):
     torch.manual_seed(0)
     attention = MultiHeadAttention(12, 3, positions=positions)
     before, candidates = torch.randn(2, 1, 12), torch.randn(2, 5, 12)

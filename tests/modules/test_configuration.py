@@ -31,11 +31,11 @@ def test_a_configuration_is_frozen(kind):
         make(RecurrentConfig, bidirectional=True, d_model=6, tie_embeddings="target", dropout=0.3),
     ],
 )
-def test_a_configuration_can_be_written_down_and_read_again(config):
+def test_a_configuration_survives_a_round_trip_through_a_dictionary(config):
     assert type(config)(**json.loads(json.dumps(dataclasses.asdict(config)))) == config
 
 
-def test_one_vocabulary_is_tied_whole_and_two_are_tied_at_the_target():
+def test_one_vocabulary_ties_all_embeddings_and_two_tie_those_of_the_target():
     assert TransformerConfig.tiny(SOURCE_SIZE).tie_embeddings == "all"
     assert TransformerConfig.tiny(SOURCE_SIZE, TARGET_SIZE).tie_embeddings == "target"
     assert TransformerConfig.tiny(SOURCE_SIZE, tie_embeddings="none").tie_embeddings == "none"
@@ -56,7 +56,7 @@ def test_one_vocabulary_is_tied_whole_and_two_are_tied_at_the_target():
         ({"tie_embeddings": "both"}, "tie_embeddings must be one of 'none', 'target', 'all', got 'both'"),
     ],
 )
-def test_what_fits_no_translator_is_named(kind, overrides, message):
+def test_invalid_settings_of_a_translator_are_named(kind, overrides, message):
     with pytest.raises(ValueError, match=message):
         make(kind, **overrides)
 
@@ -72,7 +72,7 @@ def test_what_fits_no_translator_is_named(kind, overrides, message):
         ({"positions": "absolute"}, "positions must be one of 'sinusoidal', .*, got 'absolute'"),
     ],
 )
-def test_what_fits_no_transformer_is_named(overrides, message):
+def test_invalid_settings_of_a_transformer_are_named(overrides, message):
     with pytest.raises(ValueError, match=message):
         make(TransformerConfig, **overrides)
 
@@ -85,6 +85,6 @@ def test_what_fits_no_transformer_is_named(overrides, message):
         ({"bidirectional": True}, r"d_model \(5\) must be even for a bidirectional encoder"),
     ],
 )
-def test_what_fits_no_recurrent_translator_is_named(overrides, message):
+def test_invalid_settings_of_a_recurrent_translator_are_named(overrides, message):
     with pytest.raises(ValueError, match=message):
         make(RecurrentConfig, **overrides)

@@ -16,12 +16,12 @@ def chance():
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_each_number_is_dropped_with_the_given_probability(p, device):
+def test_each_component_is_dropped_with_the_given_probability(p, device):
     dropped = dropout(torch.ones(MANY, device=device), p) == 0
     assert_close(dropped.double().mean().item(), p, atol=5 * (p * (1 - p) / MANY) ** 0.5, rtol=0)
 
 
-def test_each_number_is_dropped_by_itself(device):
+def test_components_are_dropped_independently(device):
     left = dropout(torch.ones(MANY // 4, 4, device=device), 0.3) != 0
     for other in range(1, 4):
         both = (left[:, 0] & left[:, other]).double().mean().item()
@@ -31,7 +31,7 @@ def test_each_number_is_dropped_by_itself(device):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
-def test_what_is_kept_grows_and_so_does_its_gradient(dtype, device):
+def test_kept_components_and_their_gradients_are_scaled_up(dtype, device):
     if dtype == torch.float64 and device.type == "mps":
         pytest.skip("mps has no float64")
     x = torch.rand(SHAPE, device=device).add(1).to(dtype).requires_grad_()
@@ -44,7 +44,7 @@ def test_what_is_kept_grows_and_so_does_its_gradient(dtype, device):
     assert_close(x.grad, torch.where(kept, torch.full_like(x, 4), 0))
 
 
-def test_gradients_of_gradients_pass_through():
+def test_second_derivatives_pass_through():
     x = torch.rand(SHAPE, dtype=torch.float64, requires_grad=True)
 
     def reseeded(x):
@@ -55,7 +55,7 @@ def test_gradients_of_gradients_pass_through():
     assert torch.autograd.gradgradcheck(reseeded, x, fast_mode=True)
 
 
-def test_numbers_that_do_not_lie_side_by_side_are_dropped_alike():
+def test_non_contiguous_input_is_dropped_alike():
     x = torch.ones(7, 5, 3).transpose(0, 2)
     torch.manual_seed(0)
     once = dropout(x, 0.5)
@@ -63,7 +63,7 @@ def test_numbers_that_do_not_lie_side_by_side_are_dropped_alike():
     assert_close(dropout(x.contiguous(), 0.5), once)
 
 
-def test_the_seed_decides_and_every_call_draws_anew():
+def test_the_seed_determines_the_mask_and_every_call_draws_a_new_one():
     x = torch.ones(SHAPE)
     first, second = dropout(x, 0.5), dropout(x, 0.5)
     torch.manual_seed(0)
@@ -71,18 +71,18 @@ def test_the_seed_decides_and_every_call_draws_anew():
     assert (first != second).any()
 
 
-def test_no_number_is_lost_where_nothing_is_dropped():
+def test_a_probability_of_zero_changes_nothing():
     x = torch.randn(SHAPE)
     assert_close(dropout(x, 0.0), x, atol=0, rtol=0)
     assert dropout(torch.ones(0, 3), 0.5).shape == (0, 3)
     assert dropout(torch.ones(()), 0.5).shape == ()
 
 
-def test_the_largest_probability_leaves_finite_numbers():
+def test_the_largest_probability_gives_finite_values():
     assert dropout(torch.ones(MANY), 1 - 1e-9).isfinite().all()
 
 
-def test_other_devices_and_compilers_are_given_torchs_own(monkeypatch):
+def test_other_devices_and_compilers_use_pytorchs_dropout(monkeypatch):
     monkeypatch.setattr(functional, "dropout", lambda x, p: x + p)
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
     assert_close(dropout(torch.ones(SHAPE), 0.25), torch.full(SHAPE, 1.25))
@@ -90,7 +90,7 @@ def test_other_devices_and_compilers_are_given_torchs_own(monkeypatch):
     assert dropout(torch.ones(SHAPE, device="meta"), 0.25).device.type == "meta"
 
 
-def test_the_module_drops_while_training_only():
+def test_the_module_drops_only_in_training():
     module = Dropout(0.5)
     assert isinstance(module, nn.Dropout)
     x = torch.ones(SHAPE)
@@ -107,6 +107,6 @@ def test_the_module_drops_while_training_only():
         (torch.ones(3).long(), 0.5, r"x must hold floating-point numbers, got torch\.int64"),
     ],
 )
-def test_bad_input_is_named(x, p, message):
+def test_invalid_input_is_named(x, p, message):
     with pytest.raises(ValueError, match=message):
         dropout(x, p)

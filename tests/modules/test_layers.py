@@ -27,7 +27,7 @@ either_norm = pytest.mark.parametrize("norm", ["post", "pre"])
 
 @settings(max_examples=30)
 @given(st.lists(sizes, max_size=2).map(tuple), st.integers(2, 7), seeds)
-def test_layer_norm_is_the_references_and_torchs_forward_and_backward(batch, d_model, seed):
+def test_layer_norm_equals_the_reference_and_pytorch_forward_and_backward(batch, d_model, seed):
     rng = np.random.default_rng(seed)
     x, grad = rng.normal(size=(2, *batch, d_model))
     scale, shift = rng.normal(size=(2, d_model))
@@ -43,7 +43,7 @@ def test_layer_norm_is_the_references_and_torchs_forward_and_backward(batch, d_m
 
 @settings(max_examples=30)
 @given(st.lists(sizes, max_size=2).map(tuple), sizes, sizes, seeds)
-def test_feed_forward_is_the_references_and_its_modules(batch, d_model, d_ff, seed):
+def test_feed_forward_equals_the_reference_and_the_module(batch, d_model, d_ff, seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(*batch, d_model))
     maps = {
@@ -65,7 +65,7 @@ def test_feed_forward_is_the_references_and_its_modules(batch, d_model, d_ff, se
     np.testing.assert_allclose(module(torch.tensor(x)).detach(), expected, atol=1e-12)
 
 
-def test_feed_forwards_gradient_is_that_of_finite_differences(generator):
+def test_the_gradient_of_feed_forward_equals_finite_differences(generator):
     shapes = {
         "inner_weight": (5, 7),
         "inner_bias": (7,),
@@ -80,7 +80,7 @@ def test_feed_forwards_gradient_is_that_of_finite_differences(generator):
     assert torch.autograd.gradcheck(run, (x, *maps), fast_mode=True)
 
 
-def test_a_residual_lets_x_through(generator):
+def test_a_residual_connection_passes_x_through(generator):
     x = torch.randn(BATCH, TARGET, D_MODEL, generator=generator)
     nothing = torch.zeros_like
     assert_close(Residual(D_MODEL, norm="pre")(x, nothing), x)
@@ -126,7 +126,7 @@ def assert_same_forward_and_backward(ours, theirs, inputs):
 
 
 @either_norm
-def test_the_encoder_layer_is_torchs_forward_and_backward(norm, generator):
+def test_the_encoder_layer_equals_pytorchs_forward_and_backward(norm, generator):
     ours = randomise(EncoderLayer(D_MODEL, HEADS, D_FF, norm=norm).double(), generator)
     theirs = nn.TransformerEncoderLayer(
         D_MODEL, HEADS, D_FF, 0.0, batch_first=True, norm_first=norm == "pre", dtype=torch.float64
@@ -142,7 +142,7 @@ def test_the_encoder_layer_is_torchs_forward_and_backward(norm, generator):
 
 
 @either_norm
-def test_the_decoder_layer_is_torchs_forward_and_backward(norm, generator):
+def test_the_decoder_layer_equals_pytorchs_forward_and_backward(norm, generator):
     ours = randomise(DecoderLayer(D_MODEL, HEADS, D_FF, norm=norm).double(), generator)
     theirs = nn.TransformerDecoderLayer(
         D_MODEL, HEADS, D_FF, 0.0, batch_first=True, norm_first=norm == "pre", dtype=torch.float64
@@ -175,7 +175,7 @@ def test_half_precision_is_near_full_precision_and_has_finite_gradients(norm, dt
 
 
 @either_norm
-def test_a_residual_drops_what_the_sublayer_gives(norm):
+def test_a_residual_connection_drops_from_the_sublayers_output(norm):
     torch.manual_seed(0)
     residual = Residual(D_MODEL, dropout=0.5, norm=norm)
     x = torch.zeros(BATCH, SOURCE, D_MODEL)
@@ -183,7 +183,7 @@ def test_a_residual_drops_what_the_sublayer_gives(norm):
     assert len(changed[0, 0].unique()) == 2  # the dropped and the kept
 
 
-def test_a_feed_forward_network_drops_what_is_in_between():
+def test_a_feed_forward_network_drops_hidden_activations():
     torch.manual_seed(0)
     network = FeedForward(D_MODEL, D_FF, dropout=0.5)
     x = torch.ones(BATCH, D_MODEL)
@@ -191,7 +191,7 @@ def test_a_feed_forward_network_drops_what_is_in_between():
 
 
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
-def test_every_part_of_a_layer_drops_with_the_same_probability(kind):
+def test_every_dropout_of_a_layer_has_the_same_probability(kind):
     layer = kind(D_MODEL, HEADS, D_FF, dropout=0.25)
     parts = [module for module in layer.modules() if isinstance(module, nn.Dropout | AttentionHeads)]
     assert len(parts) == (4 if kind is EncoderLayer else 6)
@@ -199,7 +199,7 @@ def test_every_part_of_a_layer_drops_with_the_same_probability(kind):
 
 
 @either_norm
-def test_dropout_acts_while_training_only(norm, generator):
+def test_dropout_acts_only_in_training(norm, generator):
     torch.manual_seed(0)
     layer = EncoderLayer(D_MODEL, HEADS, D_FF, dropout=0.5, norm=norm)
     x = torch.randn(BATCH, SOURCE, D_MODEL, generator=generator)
@@ -209,7 +209,7 @@ def test_dropout_acts_while_training_only(norm, generator):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named():
+def test_invalid_input_is_named():
     with pytest.raises(ValueError, match=r"d_model \(10\) must be a multiple of num_heads \(3\)"):
         EncoderLayer(10, 3, D_FF)
     with pytest.raises(ValueError, match="d_ff must be a whole number of at least 1, got 0"):

@@ -21,7 +21,7 @@ sizes = st.integers(1, 7)
 
 @settings(max_examples=30)
 @given(st.lists(sizes, max_size=2).map(tuple), sizes, sizes, st.integers(0, 2**32 - 1), st.booleans())
-def test_the_rotation_is_the_references_and_its_gradient_turns_back(
+def test_the_rotation_equals_the_reference_and_its_gradient_rotates_back(
     batch, time, pairs, seed, given_positions
 ):
     rng = np.random.default_rng(seed)
@@ -36,7 +36,7 @@ def test_the_rotation_is_the_references_and_its_gradient_turns_back(
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_a_late_position_is_told_apart_in_half_precision(dtype, device):
+def test_half_precision_tells_late_positions_apart(dtype, device):
     x = torch.tensor([[1.0, 0.0]], dtype=dtype, device=device)
     late, later = (
         rotate_by_position(x, torch.tensor([position], device=device)) for position in (4096, 4097)
@@ -46,14 +46,14 @@ def test_a_late_position_is_told_apart_in_half_precision(dtype, device):
 
 
 @given(sizes, sizes, sizes)
-def test_the_alibi_is_the_references(query_length, key_length, num_heads):
+def test_alibi_equals_the_reference(query_length, key_length, num_heads):
     bias = alibi(query_length, key_length, num_heads, dtype=torch.float64)
     expected = reference.alibi(query_length, key_length, num_heads)
     np.testing.assert_allclose(bias, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_relative_positions_take_device_and_type_from_what_they_are_given(dtype, device, generator):
+def test_relative_positions_have_the_device_and_dtype_of_their_input(dtype, device, generator):
     query = torch.randn(BATCH, HEADS, QUERY, D_HEAD, generator=generator).to(device, dtype)
     key = torch.randn(BATCH, HEADS, KEY, D_HEAD, generator=generator).to(device, dtype)
     _, _, bias = AlibiPositions()(query, key)
@@ -64,7 +64,7 @@ def test_relative_positions_take_device_and_type_from_what_they_are_given(dtype,
     assert bias.shape == (HEADS, QUERY, KEY)
 
 
-def test_the_last_query_stands_at_the_last_key(generator):
+def test_the_last_query_has_the_position_of_the_last_key(generator):
     x = torch.randn(BATCH, HEADS, KEY, D_HEAD, generator=generator)
     all_queries, keys, _ = RotaryPositions()(x, x)
     last_queries, same_keys, _ = RotaryPositions()(x[..., -QUERY:, :], x)
@@ -76,7 +76,7 @@ def test_the_last_query_stands_at_the_last_key(generator):
 
 
 @pytest.mark.parametrize("length", [1, MAX_LENGTH, MAX_LENGTH + 4])
-def test_sinusoids_are_the_references_within_the_table_and_beyond(length):
+def test_sinusoids_equal_the_reference_within_the_table_and_beyond(length):
     positions = SinusoidalPositions(D_MODEL, MAX_LENGTH)
     added = positions(torch.zeros(BATCH, length, D_MODEL))
     expected = reference.sinusoidal_positions(length, D_MODEL)
@@ -95,7 +95,7 @@ def test_learned_vectors_are_added_and_learn(generator):
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
-def test_a_sequence_can_be_continued_where_it_stopped(kind, generator):
+def test_a_sequence_can_be_continued_from_any_position(kind, generator):
     positions = kind(D_MODEL, MAX_LENGTH)
     x = torch.randn(BATCH, KEY, D_MODEL, generator=generator)
     assert_close(torch.cat([positions(x[:, :2]), positions(x[:, 2:], start=2)], dim=1), positions(x))
@@ -108,7 +108,7 @@ def test_half_precision_stays_half_precision(kind, dtype, device):
     assert positions(torch.zeros(BATCH, QUERY, D_MODEL, dtype=dtype, device=device)).dtype == dtype
 
 
-def test_only_what_is_learned_is_saved():
+def test_only_parameters_are_saved():
     assert list(SinusoidalPositions(D_MODEL).state_dict()) == []
     assert list(RotaryPositions().state_dict()) == []
     assert list(AlibiPositions().state_dict()) == []
@@ -116,7 +116,7 @@ def test_only_what_is_learned_is_saved():
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named():
+def test_invalid_input_is_named():
     with pytest.raises(ValueError, match="x must have an even width, to be rotated in pairs, got 5"):
         rotate_by_position(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"positions must have shape \(2,\), got \(3,\)"):

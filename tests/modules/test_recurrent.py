@@ -60,7 +60,7 @@ def assert_same_gradients(ours, theirs, x, x_too, weights, network):
 
 @few
 @given(batches, sizes, sizes, sizes, seeds, st.booleans())
-def test_the_elman_network_is_the_references(batch, time, d_in, d_hidden, seed, started):
+def test_the_elman_network_equals_the_reference(batch, time, d_in, d_hidden, seed, started):
     rng = np.random.default_rng(seed)
     x, weights = recurrent_arrays(rng, batch, time, d_in, d_hidden, gates=1)
     start = rng.normal(size=(*batch, d_hidden)) if started else None
@@ -73,7 +73,7 @@ def test_the_elman_network_is_the_references(batch, time, d_in, d_hidden, seed, 
 
 @few
 @given(batches, sizes, sizes, sizes, seeds, st.booleans())
-def test_the_lstm_is_the_references(batch, time, d_in, d_hidden, seed, started):
+def test_the_lstm_equals_the_reference(batch, time, d_in, d_hidden, seed, started):
     rng = np.random.default_rng(seed)
     x, weights = recurrent_arrays(rng, batch, time, d_in, d_hidden, gates=4)
     start = tuple(rng.normal(size=(2, *batch, d_hidden))) if started else None
@@ -87,7 +87,7 @@ def test_the_lstm_is_the_references(batch, time, d_in, d_hidden, seed, started):
 
 
 @pytest.mark.parametrize(("twin", "theirs", "gates"), [(elman_rnn, nn.RNN, 1), (lstm, nn.LSTM, 4)])
-def test_recurrent_networks_are_torchs_forward_and_backward(twin, theirs, gates):
+def test_recurrent_networks_equal_pytorchs_forward_and_backward(twin, theirs, gates):
     x, weights = recurrent_arrays(np.random.default_rng(0), (BATCH,), SOURCE, D_IN, D_HIDDEN, gates)
     weights = to_torch(weights)
     network = load(theirs(D_IN, D_HIDDEN, batch_first=True, dtype=torch.float64), weights)
@@ -101,7 +101,9 @@ def test_recurrent_networks_are_torchs_forward_and_backward(twin, theirs, gates)
 
 @few
 @given(batches, sizes, sizes, sizes, sizes, seeds, st.booleans())
-def test_additive_attention_is_the_references(batch, query_length, key_length, width, d_hidden, seed, masked):
+def test_additive_attention_equals_the_reference(
+    batch, query_length, key_length, width, d_hidden, seed, masked
+):
     rng = np.random.default_rng(seed)
     query = rng.normal(size=(*batch, query_length, width))
     key = rng.normal(size=(*batch, key_length, width + 1))
@@ -122,7 +124,7 @@ def test_additive_attention_is_the_references(batch, query_length, key_length, w
         np.testing.assert_allclose(result.detach(), array, atol=1e-10)
 
 
-def test_additive_attentions_gradient_is_that_of_finite_differences(generator):
+def test_the_gradient_of_additive_attention_equals_finite_differences(generator):
     attn_mask = torch.tensor([[True, False, True, True, False], [False] * 5, [True] * 5])
     names = ("query", "key", "value", "query_weight", "key_weight", "score_weight")
     shapes = [(2, 3, 7), (2, 5, 11), (2, 5, 2), (7, 13), (11, 13), (13,)]
@@ -173,7 +175,9 @@ def ids(generator):
 @either_translator
 @either_reading
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_the_device_and_every_parameter_take_part(kind, reading, num_layers, device, ids):
+def test_the_model_runs_on_its_device_and_every_parameter_gets_a_gradient(
+    kind, reading, num_layers, device, ids
+):
     model = make_translator(kind, num_layers=num_layers, **reading).to(device).train()
     logits = model(*(one.to(device) for one in ids))
     logits.square().sum().backward()
@@ -196,7 +200,7 @@ def test_padding_cannot_matter(kind, reading, num_layers, ids):
 
 @either_translator
 @either_reading
-def test_what_comes_later_cannot_matter_and_what_came_before_does(kind, reading, ids):
+def test_logits_depend_on_earlier_tokens_and_not_on_later_ones(kind, reading, ids):
     model = make_translator(kind, **reading)
     source_ids, target_ids = ids
     before = model(source_ids, target_ids)
@@ -206,7 +210,7 @@ def test_what_comes_later_cannot_matter_and_what_came_before_does(kind, reading,
     assert (after[:, 4:] - before[:, 4:]).abs().amax(-1).min() > 1e-6
 
 
-def test_the_fixed_context_is_all_its_decoder_sees(ids):
+def test_the_decoder_sees_only_the_fixed_context(ids):
     model = make_translator(FixedContextTranslator)
     memory, _, state, cell = model.encode(ids[0])
     assert_close(state[:, -1], memory[:, -1])
@@ -214,7 +218,7 @@ def test_the_fixed_context_is_all_its_decoder_sees(ids):
     assert_close(model.output_proj(states), model(*ids))
 
 
-def test_both_ways_every_state_has_seen_the_whole_sentence_and_the_context_both_its_ends(ids):
+def test_every_bidirectional_state_depends_on_the_whole_sentence(ids):
     model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
     source_ids, _ = ids
     memory, _, state, _ = model.encode(source_ids)
@@ -228,7 +232,7 @@ def test_both_ways_every_state_has_seen_the_whole_sentence_and_the_context_both_
         assert (other - memory).abs().amax(-1).min() > 1e-6
 
 
-def test_both_ways_each_layer_hands_the_decoder_its_own_state(ids):
+def test_each_bidirectional_layer_initialises_its_own_decoder_layer(ids):
     model = make_translator(FixedContextTranslator, bidirectional=True, d_model=14, num_layers=2)
     *_, state, cell = model.encode(ids[0])
     embedded = model.source_embedding(ids[0])
@@ -247,7 +251,7 @@ def test_tied_embeddings_are_one_matrix(kind, tie, matrices):
 
 
 @pytest.mark.parametrize("tie", ["none", "target", "all"])
-def test_tied_or_not_networks_read_unit_variance_and_maps_start_small(tie):
+def test_inputs_have_unit_variance_and_output_matrices_start_small_tied_or_not(tie):
     model = make_translator(
         FixedContextTranslator,
         tie_embeddings=tie,
@@ -278,7 +282,7 @@ def test_the_output_projection_turns_hidden_states_into_logits(kind, ids):
     assert_close(model.output_proj(states), logits, atol=0, rtol=0)
 
 
-def test_with_attention_the_decoder_sees_every_state(ids):
+def test_with_attention_the_decoder_attends_to_every_state(ids):
     model = make_translator(AdditiveAttentionTranslator)
     seen = []
     model.attention.register_forward_hook(lambda module, args, output: seen.append(output[1]))
@@ -288,7 +292,7 @@ def test_with_attention_the_decoder_sees_every_state(ids):
     assert (seen[0][..., SOURCE] == 0).all()
 
 
-def test_the_two_translators_differ_by_the_attention_alone():
+def test_the_two_translators_differ_only_in_the_attention():
     fixed, additive = (
         make_translator(kind) for kind in (FixedContextTranslator, AdditiveAttentionTranslator)
     )
@@ -302,7 +306,7 @@ def test_the_two_translators_differ_by_the_attention_alone():
 
 
 @either_translator
-def test_the_first_weights_follow_from_the_generator_alone(kind):
+def test_the_initial_parameters_depend_only_on_the_generator(kind):
     torch.manual_seed(1)
     first = make_translator(kind).state_dict()
     torch.manual_seed(2)
@@ -310,7 +314,7 @@ def test_the_first_weights_follow_from_the_generator_alone(kind):
 
 
 @either_translator
-def test_dropout_acts_while_training_only(kind, ids):
+def test_dropout_acts_only_in_training(kind, ids):
     torch.manual_seed(0)
     model = make_translator(kind, dropout=0.5, num_layers=2)
     assert_close(model(*ids), model(*ids), atol=0, rtol=0)
@@ -331,13 +335,13 @@ def test_dropout_acts_while_training_only(kind, ids):
         ([[1], [0]], [[2], [2]], r"end in padding \(id 0\), but sentence 1 is \[0\]"),
     ],
 )
-def test_ids_that_do_not_fit_are_named(kind, source, target, message):
+def test_invalid_ids_are_named(kind, source, target, message):
     with pytest.raises(ValueError, match=message):
         make_translator(kind)(torch.tensor(source), torch.tensor(target))
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named():
+def test_invalid_input_is_named():
     x, maps = torch.ones(2, 5, 3), {"hidden_weight": torch.ones(7, 7), "bias": torch.ones(7)}
     with pytest.raises(ValueError, match=r"input_weight must have shape \(3, 7\), got \(4, 7\)"):
         elman_rnn(x, input_weight=torch.ones(4, 7), **maps)

@@ -18,7 +18,7 @@ def test_sentences_of_any_ids_pass():
         (torch.empty(2, 0, dtype=torch.int64), r"source_ids must not be empty, got shape \(2, 0\)"),
     ],
 )
-def test_bad_input_is_named(ids, message):
+def test_invalid_input_is_named(ids, message):
     with pytest.raises(ValueError, match=message):
         require_sentences(source_ids=ids)
 
@@ -30,7 +30,7 @@ def test_bad_input_is_named(ids, message):
         ([[-1, 2]], "source_ids must be at least 0 .*, got ids from -1 to 2"),
     ],
 )
-def test_an_embedding_of_bad_ids_names_them(ids, message):
+def test_an_embedding_of_ids_outside_the_vocabulary_names_them(ids, message):
     ids = torch.tensor(ids)
     with pytest.raises(ValueError, match=message), explain_bad_ids("source_ids", ids, 7):
         nn.Embedding(7, 2)(ids)

@@ -13,7 +13,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(scores, st.data())
-def test_it_is_the_references_along_any_axis_forward_and_backward(x, data):
+def test_softmax_equals_the_reference_along_any_axis_forward_and_backward(x, data):
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     rng = np.random.default_rng(data.draw(seeds))
     where = rng.random(x.shape) < 0.6 if data.draw(st.booleans()) else None
@@ -39,7 +39,7 @@ def test_a_mask_broadcasts_as_in_the_reference(axis, mask_shape):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_a_row_in_which_nothing_counts_is_zero_with_a_gradient_of_zero(dtype, device):
+def test_a_fully_masked_row_is_zero_with_a_gradient_of_zero(dtype, device):
     if dtype == torch.float64 and device.type == "mps":
         pytest.skip("mps has no float64")
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=dtype, device=device, requires_grad=True)
@@ -63,6 +63,6 @@ def test_a_row_in_which_nothing_counts_is_zero_with_a_gradient_of_zero(dtype, de
         (torch.ones(2), torch.ones(3) > 0, r"where must broadcast against \(2,\), got shape \(3,\)"),
     ],
 )
-def test_bad_input_is_named(x, where, message):
+def test_invalid_input_is_named(x, where, message):
     with pytest.raises(ValueError, match=message):
         softmax(x, where=where)

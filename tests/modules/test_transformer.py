@@ -60,7 +60,7 @@ def test_the_size_is_that_of_figure_1(norm, positions, tie_embeddings):
     assert size_of(config) == count_parameters(config)
 
 
-def test_base_and_big_are_within_four_per_cent_of_the_papers_sizes():
+def test_base_and_big_have_the_papers_sizes_to_within_four_per_cent():
     # Table 3 gives 65 and 213 million, with about 37,000 shared tokens (section 5.1).
     base, big = TransformerConfig.base(37_000), TransformerConfig.big(37_000)
     assert size_of(base) == count_parameters(base) == pytest.approx(65e6, rel=0.04)
@@ -68,13 +68,13 @@ def test_base_and_big_are_within_four_per_cent_of_the_papers_sizes():
     assert (base.dropout, big.dropout) == (0.1, 0.3)
 
 
-def test_tiny_is_as_large_as_wu_et_al_say():
+def test_tiny_has_the_size_that_wu_et_al_state():
     assert size_of(TransformerConfig.tiny(9_712)) == pytest.approx(2.57e6, rel=0.01)
 
 
 @either_norm
 @every_position
-def test_the_device_and_every_parameter_take_part(norm, positions, device, ids):
+def test_the_model_runs_on_its_device_and_every_parameter_gets_a_gradient(norm, positions, device, ids):
     model = make_model(norm=norm, positions=positions).to(device)
     logits = model(*(one.to(device) for one in ids))
     logits.square().sum().backward()
@@ -100,7 +100,7 @@ def test_half_precision_is_near_full_precision(norm, dtype, device, ids):
 
 @either_norm
 @every_position
-def test_what_comes_later_cannot_matter(norm, positions, ids):
+def test_later_tokens_cannot_matter(norm, positions, ids):
     model = make_model(norm=norm, positions=positions)
     source_ids, target_ids = ids
     before = model(source_ids, target_ids)
@@ -140,7 +140,7 @@ def test_only_positions_tell_the_encoder_the_order(positions, ids):
         assert difference > 1e-3
 
 
-def test_encode_and_decode_are_the_whole(ids):
+def test_encode_and_decode_compose_to_forward(ids):
     model = make_model()
     memory, memory_mask = model.encode(ids[0])
     assert_close(model.decode(ids[1], memory, memory_mask), model(*ids))
@@ -153,7 +153,7 @@ def test_the_output_projection_turns_hidden_states_into_logits(ids):
     assert_close(model.output_proj(states), model(*ids), atol=0, rtol=0)
 
 
-def test_embeddings_are_scaled_by_the_root_of_the_width(ids):
+def test_embeddings_are_scaled_by_the_square_root_of_d_model(ids):
     model = make_model(positions="none")
     embedded = model.source_embedding(ids[0])
     assert_close(embedded, model.source_embedding.token.weight[ids[0]] * D_MODEL**0.5)
@@ -166,7 +166,7 @@ def test_tied_embeddings_are_one_matrix(tie, matrices):
     assert len({id(table.weight) for table in tables}) == matrices
 
 
-def test_the_first_weights_follow_from_the_generator_alone():
+def test_the_initial_parameters_depend_only_on_the_generator():
     torch.manual_seed(1)
     first = make_model(positions="learned").state_dict()
     torch.manual_seed(2)
@@ -176,7 +176,7 @@ def test_the_first_weights_follow_from_the_generator_alone():
     assert (other.output_proj.weight != first["output_proj.weight"]).any()
 
 
-def test_the_first_weights_follow_from_the_seed():
+def test_the_initial_parameters_depend_on_the_seed():
     models = []
     for _ in range(2):
         torch.manual_seed(1)
@@ -184,7 +184,7 @@ def test_the_first_weights_follow_from_the_seed():
     assert_close(*models, atol=0, rtol=0)
 
 
-def test_first_maps_are_xaviers_and_first_embeddings_have_unit_variance_once_scaled():
+def test_initial_matrices_are_xavier_uniform_and_scaled_embeddings_have_unit_variance():
     model = Transformer(TransformerConfig.tiny(211, 223))
     bound = (6 / (128 + 256)) ** 0.5
     inner = model.encoder.layers[0].feed_forward.inner
@@ -195,12 +195,12 @@ def test_first_maps_are_xaviers_and_first_embeddings_have_unit_variance_once_sca
 
 
 @every_position
-def test_only_what_is_learned_is_saved(positions):
+def test_only_parameters_are_saved(positions):
     model = make_model(positions=positions)
     assert set(model.state_dict()) == {name for name, _ in model.named_parameters(remove_duplicate=False)}
 
 
-def test_attentions_have_the_names_they_are_looked_up_by():
+def test_attentions_have_their_documented_names():
     names = dict(make_model().named_modules())
     for name in (
         "encoder.layers.1.self_attention",
@@ -223,7 +223,7 @@ def test_attentions_have_the_names_they_are_looked_up_by():
         ([[1]], [[2] * 5], "x reaches position 4, but max_length is 4"),
     ],
 )
-def test_ids_that_do_not_fit_are_named(source, target, message):
+def test_invalid_ids_are_named(source, target, message):
     model = make_model(positions="learned", max_length=4)
     with pytest.raises(ValueError, match=message):
         model(torch.tensor(source), torch.tensor(target))
