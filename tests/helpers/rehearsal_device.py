@@ -12,6 +12,7 @@ Two differences from CUDA: automatic mixed precision leaves all types as they ar
 while a graph still refers to the module's parameters.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,11 +22,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._decomp import decompositions
 from torch._ops import OpOverload
+from torch.autograd.function import once_differentiable
 from torch.optim.optimizer import _foreach_supported_types
 from torch.utils import backend_registration
 from torch.utils._mode_utils import no_dispatch
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
 NAME = "rehearsal"
 CPU = torch.device("cpu")
@@ -51,8 +53,10 @@ _INDEXING = {
     aten._index_put_impl_.default,
 }
 _COPIES = {aten._to_copy.default, aten.copy_.default}
+# PyTorch builds these from fused kernels, which the CPU lacks, or from many operations for each time step.
+_RECURRENT = [aten.lstm.input, aten.lstm.data, aten.rnn_tanh.input]
 # Packed sequences keep their lengths on the CPU.
-_PACKING = {aten._pack_padded_sequence.default, aten._pack_padded_sequence_backward.default}
+_PACKING = {aten._pack_padded_sequence.default, aten._pack_padded_sequence_backward.default, aten.lstm.data}
 # A 0-dimensional CPU tensor may stand for a number in these and in pointwise operations.
 _TAKES_NUMBERS = {aten.masked_fill.Tensor, aten.masked_fill_.Tensor, aten.fill.Tensor, aten.fill_.Tensor}
 
@@ -91,6 +95,12 @@ class RehearsalTensor(Tensor):
             f"can't convert {self.device} device type tensor to numpy: copy it with Tensor.cpu() first"
         )
 
+    def untyped_storage(self):
+        return self.held.untyped_storage()
+
+    def data_ptr(self):
+        return self.held.data_ptr()
+
     def tolist(self):
         return self.cpu().tolist()
 
@@ -99,6 +109,12 @@ class RehearsalTensor(Tensor):
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.dim() == 0 else super().__format__(spec)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "RehearsalTensor":
+        duplicate = RehearsalTensor(self.held.clone()).requires_grad_(self.requires_grad)
+        duplicate.__dict__ |= {name: value for name, value in self.__dict__.items() if name != "held"}
+        duplicate.grad = copy.deepcopy(self.grad, memo)
+        return memo.setdefault(id(self), duplicate)
 
     def __reduce_ex__(self, protocol: int):
         return _load, (self.detach().cpu(), self.requires_grad)
@@ -128,9 +144,8 @@ def register() -> torch.device:
         ours.impl(
             "_copy_from", lambda source, target, *_: _run(aten.copy_.default, target, source), "PrivateUse1"
         )
-        # The cells of PyTorch's own LSTM are fused kernels for CUDA alone.
-        ours.impl("lstm.input", decompositions.lstm_impl, "AutogradPrivateUse1")
-        ours.impl("lstm.data", decompositions.lstm_data_impl, "AutogradPrivateUse1")
+        for network in _RECURRENT:
+            ours.impl(network, partial(_run_network, network), "AutogradPrivateUse1")
         every.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
         _libraries.extend([every, ours])
         _foreach_supported_types.append(RehearsalTensor)
@@ -251,6 +266,38 @@ def _reads(operation: OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -
     if operation is aten._to_copy.default:
         return type(args[0]) is RehearsalTensor and torch.device(kwargs.get("device") or NAME).type == "cpu"
     return operation in _READS
+
+
+def _run_network(operation: OpOverload, *args: Any) -> tuple[Tensor, ...]:
+    others: list[tuple[Tensor, bool]] = []
+    _unwrap(args, [], others)
+    if others:
+        _require_one_device(operation, args, others)
+    leaves, structure = tree_flatten(args)
+    return _Network.apply(operation, structure, *leaves)
+
+
+class _Network(torch.autograd.Function):
+    """Operation that runs on the CPU as a whole, with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, operation: OpOverload, structure: TreeSpec, *leaves: Any) -> tuple[Tensor, ...]:
+        needed = ctx.needs_input_grad[2:]
+        held = [
+            leaf.held.detach().requires_grad_(need) if isinstance(leaf, RehearsalTensor) else leaf
+            for leaf, need in zip(leaves, needed, strict=True)
+        ]
+        with torch.enable_grad():
+            ctx.results = operation(*tree_unflatten(held, structure))
+        ctx.inputs = [leaf for leaf, need in zip(held, needed, strict=True) if need]
+        return tuple(RehearsalTensor(result.detach()) for result in ctx.results)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: RehearsalTensor) -> tuple[Tensor | None, ...]:
+        held = [gradient.held for gradient in gradients]
+        found = iter(torch.autograd.grad(ctx.results, ctx.inputs, held, retain_graph=True))
+        return tuple(RehearsalTensor(next(found)) if need else None for need in ctx.needs_input_grad)
 
 
 def _factories() -> Iterator[OpOverload]:
