@@ -31,19 +31,19 @@ def words_of(ax):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_is_named_and_shows_the_whole_machine(part):
+def test_every_drawing_names_its_part_and_shows_the_whole_model(part):
     words = words_of(plot_architecture(highlight=part))
     assert part.replace("_", " ").capitalize().split()[0].rstrip("s,") in " ".join(words)
     assert {"embedding", "self-attention", "cross-attention", "softmax", "attended", "Q", "K", "V"} <= words
 
 
-def test_no_two_parts_are_lit_alike():
+def test_no_two_parts_are_highlighted_alike():
     drawings = {part: pixels(part)[80:].tobytes() for part in PARTS}  # below the title, which differs anyway
     assert len(set(drawings.values())) == len(PARTS)
 
 
 @pytest.mark.parametrize("part", LIT_WORDS)
-def test_what_the_chapter_is_about_is_lit_and_nothing_else(part):
+def test_only_the_chosen_part_is_highlighted(part):
     texts = plot_architecture(highlight=part).texts
     assert {text.get_text() for text in texts if text.get_color() == "white"} >= LIT_WORDS[part]
     boxes = {
@@ -58,13 +58,13 @@ def test_what_the_chapter_is_about_is_lit_and_nothing_else(part):
     assert {text.get_text() for text in texts if text.get_color() == "white"} & boxes == LIT_WORDS[part]
 
 
-def test_queries_keys_and_values_wear_their_colours_even_unlit():
+def test_queries_keys_and_values_have_their_colours_even_unlit():
     colors = {text.get_text(): text.get_color() for text in plot_architecture(highlight="decoding").texts}
     assert [colors[letter] for letter in "QV"] == [COLORS["query"], COLORS["value"]]
     assert colors["K"] == COLORS["key"]
 
 
-def test_recurrence_alone_strings_the_tokens_together():
+def test_only_recurrence_connects_the_tokens():
     color = to_rgba(COLORS["violet"])
     lit = {
         part: sum(patch.get_edgecolor() == color for patch in plot_architecture(highlight=part).patches)
@@ -74,14 +74,14 @@ def test_recurrence_alone_strings_the_tokens_together():
     assert max(lit, key=lit.__getitem__) == "recurrence"
 
 
-def test_the_drawing_is_wide_and_low():
+def test_the_drawing_is_wide_and_flat():
     figure = plot_architecture(highlight="softmax").figure
     assert figure.get_figwidth() == WIDTH
     assert figure.get_figheight() < 0.4 * WIDTH
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_all_words_are_on_the_sheet(part):
+def test_all_words_are_inside_the_figure(part):
     ax = plot_architecture(highlight=part)
     ax.figure.canvas.draw()
     sheet = ax.get_window_extent()

@@ -6,14 +6,14 @@ from glassformer.plotting.arrays import to_array
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_tensors_are_read_on_every_device_and_in_every_precision(device, dtype):
+def test_tensors_of_every_device_and_dtype_are_converted(device, dtype):
     if device.type == "mps" and dtype == torch.float64:
         pytest.skip("mps has no float64")
     tensor = torch.tensor([[0.25, 0.5], [1.0, 2.0]], dtype=dtype, device=device, requires_grad=True)
     np.testing.assert_array_equal(to_array("weights", tensor, (2,)), [[0.25, 0.5], [1, 2]])
 
 
-def test_nested_lists_are_read():
+def test_nested_lists_are_converted():
     np.testing.assert_array_equal(to_array("weights", [[1, 2, 3]], (2,)), [[1, 2, 3]])
 
 
@@ -29,6 +29,6 @@ def test_nested_lists_are_read():
         ([[1, 2], [3]], "weights must be rectangular"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(numbers, message):
+def test_an_argument_that_cannot_be_drawn_is_named(numbers, message):
     with pytest.raises(ValueError, match=message):
         to_array("weights", numbers, (2,))

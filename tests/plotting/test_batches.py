@@ -14,14 +14,14 @@ def bars(ax):
     ]
 
 
-def test_each_row_has_its_tokens_and_is_filled_up_to_the_longest():
+def test_each_row_shows_its_tokens_and_is_padded_to_the_longest():
     for ax, lengths in zip(plot_batches(LENGTHS), LENGTHS.values(), strict=True):
         padding, tokens = bars(ax)
         assert tokens == [(0, length) for length in sorted(lengths)]
         assert padding == [(length, max(lengths)) for length in sorted(lengths)]
 
 
-def test_each_batch_has_its_panel_as_wide_as_its_longest_sentence():
+def test_each_panel_is_as_wide_as_the_longest_sentence_of_its_batch():
     axes = plot_batches(LENGTHS)
     assert [ax.get_title(loc="left") for ax in axes] == list(LENGTHS)
     assert [ax.get_xlim() for ax in axes] == [(0, 11), (0, 7)]
@@ -35,7 +35,7 @@ def test_one_legend_serves_all_panels():
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named():
+def test_an_invalid_argument_is_named():
     with pytest.raises(ValueError, match=r"batches\['b'\] must hold lengths above 0, got 0"):
         plot_batches({"a": [1], "b": np.array([2, 0])})
     with pytest.raises(ValueError, match="count must be a whole number of at least 1, got 0"):

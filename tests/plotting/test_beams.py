@@ -17,7 +17,7 @@ FOLLOWED = [("il",), ("il", "a"), ("c'",)]
 
 @pytest.fixture
 def ax():
-    return plot_beams(TREE, followed=FOLLOWED, chosen=("il", "a"))
+    return plot_beams(TREE, kept=FOLLOWED, best=("il", "a"))
 
 
 def placed(ax):
@@ -26,7 +26,7 @@ def placed(ax):
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
-def test_every_beginning_shows_its_last_word_and_its_probability(ax):
+def test_every_prefix_shows_its_last_word_and_its_probability(ax):
     shown = [(word.get_text(), number.get_text()) for word, number in placed(ax)]
     assert shown == [
         ("il", "0.60"),
@@ -38,17 +38,17 @@ def test_every_beginning_shows_its_last_word_and_its_probability(ax):
     ]
 
 
-def test_words_stand_in_the_column_of_their_length(ax):
+def test_words_are_in_the_column_of_their_position(ax):
     assert [word.get_position()[0] for word, _ in placed(ax)] == [1, 2, 2, 2, 1, 2]
 
 
-def test_leaves_stand_one_below_the_other_and_others_midway_of_their_own(ax):
+def test_leaves_are_below_each_other_and_other_prefixes_midway_between_their_children(ax):
     il, fait, a, est, c, last = (word.get_position()[1] for word, _ in placed(ax))
     assert [fait - a, a - est, est - last] == pytest.approx([1, 1, 1])
     assert (il, c) == pytest.approx((a, last))
 
 
-def test_what_was_dropped_is_told_apart_by_colour_and_by_broken_lines(ax):
+def test_dropped_prefixes_differ_in_colour_and_have_dashed_lines(ax):
     colors = [word.get_color() for word, _ in placed(ax)]
     violet, grey = COLORS["violet"], COLORS["text"]
     assert colors == [violet, grey, violet, grey, violet, grey]
@@ -56,20 +56,20 @@ def test_what_was_dropped_is_told_apart_by_colour_and_by_broken_lines(ax):
     assert broken == [color == grey for color in colors]
 
 
-def test_the_chosen_sentence_is_bold_up_to_its_end(ax):
+def test_the_best_hypothesis_is_bold_up_to_its_end(ax):
     bold = [word.get_weight() == "bold" for word, _ in placed(ax)]
     assert bold == [True, False, True, False, False, False]
     widths = [patch.get_linewidth() for patch in ax.patches]
     assert [width == max(widths) for width in widths] == bold
 
 
-def test_nothing_need_be_chosen():
-    assert not any(text.get_weight() == "bold" for text in plot_beams(TREE, followed=[]).texts)
+def test_the_best_hypothesis_is_optional():
+    assert not any(text.get_weight() == "bold" for text in plot_beams(TREE, kept=[]).texts)
 
 
-def test_it_draws_where_it_is_told():
+def test_it_draws_on_the_given_axes():
     _, ax = plt.subplots()
-    assert plot_beams(TREE, followed=[], ax=ax, title="a tree") is ax
+    assert plot_beams(TREE, kept=[], ax=ax, title="a tree") is ax
     assert ax.get_title(loc="left") == "a tree"
 
 
@@ -78,10 +78,10 @@ def test_it_draws_where_it_is_told():
     [
         ({"probabilities": {}}, "probabilities must hold at least 1 beginning, got 0"),
         ({"probabilities": {("il", "a"): 0.5}}, "the parent of one must be among probabilities, got 'il'"),
-        ({"followed": [("elle",)]}, "followed must be among probabilities, got 'elle'"),
-        ({"chosen": ("il", "dort")}, "chosen must be among probabilities, got 'il dort'"),
+        ({"kept": [("elle",)]}, "kept must be among probabilities, got 'elle'"),
+        ({"best": ("il", "dort")}, "best must be among probabilities, got 'il dort'"),
     ],
 )
-def test_what_does_not_hang_together_is_named(arguments, message):
+def test_a_tree_that_is_not_connected_is_rejected(arguments, message):
     with pytest.raises(ValueError, match=message):
-        plot_beams(**{"probabilities": TREE, "followed": [], **arguments})
+        plot_beams(**{"probabilities": TREE, "kept": [], **arguments})

@@ -29,7 +29,7 @@ def test_a_block_shows_its_sublayers_each_with_an_addition_and_a_norm(name, subl
     assert written(ax).count("memory") == (name == "decoder")
 
 
-def test_post_norm_stands_in_the_stream_after_the_addition_and_pre_norm_beside_it_before_the_sublayer():
+def test_post_norm_is_in_the_stream_after_the_addition_and_pre_norm_is_before_the_sublayer():
     for name in ("post-norm", "decoder", "pre-norm"):
         ax = plot_blocks(name)
         stream, plus_height = place_of(ax, "+")[0]
@@ -45,14 +45,14 @@ def test_post_norm_stands_in_the_stream_after_the_addition_and_pre_norm_beside_i
             assert sublayer_height < plus_height < norm_height
 
 
-def test_blocks_stand_side_by_side_in_the_order_given():
+def test_blocks_are_side_by_side_in_the_given_order():
     ax = plot_blocks(*BLOCKS)
     assert [place_of(ax, name)[0][0] for name in BLOCKS] == sorted(
         place_of(ax, name)[0][0] for name in BLOCKS
     )
 
 
-def test_only_what_keeps_the_scale_is_filled():
+def test_only_norms_are_filled():
     ax = plot_blocks("post-norm")
     filled = [
         patch for patch in ax.patches if isinstance(patch, FancyBboxPatch) and patch.get_facecolor()[3] == 1
@@ -60,7 +60,7 @@ def test_only_what_keeps_the_scale_is_filled():
     assert len(filled) == written(ax).count("norm")
 
 
-def test_all_words_are_of_the_house_colours():
+def test_all_words_have_the_colours_of_the_book():
     allowed = {COLORS["text"], COLORS["violet"], "white"}
     assert {text.get_color() for text in plot_blocks(*BLOCKS).texts} <= allowed
 
@@ -70,6 +70,6 @@ def test_all_words_are_of_the_house_colours():
     ("names", "message"),
     [((), "names must hold at least 1, got 0"), (("encoder",), "names must be one of .*'encoder'")],
 )
-def test_bad_input_is_named(names, message):
+def test_an_invalid_argument_is_named(names, message):
     with pytest.raises(ValueError, match=message):
         plot_blocks(*names)

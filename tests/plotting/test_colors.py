@@ -9,12 +9,12 @@ def steps(colormap):
     return np.linalg.norm(np.diff(points, axis=0), axis=-1)
 
 
-def test_black_on_white_is_the_largest_contrast():
+def test_black_on_white_has_the_largest_contrast():
     assert contrast("black", "white") == pytest.approx(21)
     assert contrast("#767676", "#767676") == 1
 
 
-def test_luminance_runs_from_black_to_white_and_weighs_green_most():
+def test_luminance_ranges_from_black_to_white_and_weights_green_most():
     assert luminance("black") == 0
     assert luminance("white") == pytest.approx(1)
     assert luminance("#00ff00") > luminance("#ff0000") > luminance("#0000ff")
@@ -25,7 +25,7 @@ def test_white_has_lightness_one_and_no_hue():
 
 
 @pytest.mark.parametrize("color", SEQUENTIAL.colors[::5].tolist() + DIVERGING.colors[::5].tolist())
-def test_ink_reads_on_every_shade(color):
+def test_ink_is_legible_on_every_shade(color):
     assert contrast(ink_on(tuple(color)), tuple(color)) >= 4.3
 
 
@@ -35,7 +35,7 @@ def test_equal_steps_of_a_weight_look_equal(colormap):
     assert sizes.max() / sizes.min() < 1.3
 
 
-def test_more_weight_is_always_darker_whoever_looks(seen_by):
+def test_a_larger_weight_is_darker_for_every_kind_of_vision(seen_by):
     for eyes in ("normal", "deuteranopia", "protanopia", "tritanopia"):
         lightness = [seen_by(eyes, tuple(color))[0] for color in SEQUENTIAL.colors]
         assert (np.diff(lightness) < 0).all()
@@ -47,12 +47,12 @@ def test_the_two_signs_are_equally_light_and_palest_at_zero():
     assert lightness.argmax() in (127, 128)
 
 
-def test_the_two_signs_differ_for_every_eye(seen_by):
+def test_the_two_signs_differ_for_every_kind_of_vision(seen_by):
     for eyes in ("normal", "deuteranopia", "protanopia", "tritanopia"):
         below, above = (seen_by(eyes, tuple(DIVERGING.colors[place])) for place in (64, 191))
         assert np.linalg.norm(below - above) > 0.1
 
 
-def test_a_see_through_colour_has_no_contrast_of_its_own():
+def test_a_transparent_colour_has_no_contrast():
     with pytest.raises(ValueError, match="color must be opaque"):
         luminance("none")

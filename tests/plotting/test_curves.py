@@ -12,13 +12,13 @@ def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_a_curve_goes_through_its_points(rng):
+def test_a_curve_passes_through_its_points(rng):
     numbers = rng.normal(size=POINTS)
     (line,) = plot_curves(X, {"loss": numbers}, xlabel="step", ylabel="loss").lines
     np.testing.assert_array_equal(line.get_xydata(), np.stack([X, numbers], axis=-1))
 
 
-def test_seeds_become_their_mean_with_a_band_of_one_standard_deviation(rng):
+def test_several_seeds_become_a_mean_with_a_band_of_one_standard_deviation(rng):
     numbers = rng.normal(size=(SEEDS, POINTS))
     ax = plot_curves(X, {"loss": numbers}, xlabel="step", ylabel="loss")
     np.testing.assert_allclose(ax.lines[0].get_ydata(), numbers.mean(axis=0))
@@ -53,7 +53,7 @@ def test_one_curve_needs_no_legend():
     assert plot_curves(X, {"only": X}, xlabel="x", ylabel="y").get_legend() is None
 
 
-def test_axes_are_named_and_scaled():
+def test_axes_have_their_labels_and_scales():
     ax = plot_curves(X, {"a": X}, xlabel="d_k", ylabel="nats", title="Entropy", xscale="log", yscale="log")
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("d_k", "nats", "Entropy")
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
@@ -66,7 +66,7 @@ def test_a_band_that_reaches_below_zero_is_drawn_on_a_logarithmic_axis():
     assert ax.get_ylim()[0] > 1e-6
 
 
-def test_curves_take_tensors(device):
+def test_curves_accept_tensors(device):
     numbers = torch.arange(POINTS, dtype=torch.float32, device=device)
     ax = plot_curves(numbers, {"a": numbers}, xlabel="x", ylabel="y")
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), np.arange(POINTS))
@@ -83,7 +83,7 @@ def test_curves_take_tensors(device):
         ({"a": X}, {"xscale": "cubic"}, "xscale must be one of .*, got 'cubic'"),
     ],
 )
-def test_curves_that_cannot_be_drawn_are_refused(curves, scales, message):
+def test_curves_that_cannot_be_drawn_are_rejected(curves, scales, message):
     with pytest.raises(ValueError, match=message):
         plot_curves(X, curves, xlabel="x", ylabel="y", **scales)
 
@@ -131,7 +131,7 @@ def test_a_narrow_panel_keeps_its_legend_inside(rng):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_no_bar_and_no_sample_is_refused():
+def test_empty_bars_and_samples_are_rejected():
     with pytest.raises(ValueError, match="bars must hold at least 1, got 0"):
         plot_bars({}, ylabel="y")
     with pytest.raises(ValueError, match="samples must hold at least 1, got 0"):

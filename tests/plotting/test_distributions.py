@@ -17,7 +17,7 @@ def written(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def test_bars_are_as_long_as_their_numbers_and_say_them():
+def test_bars_are_as_long_as_their_numbers_and_show_them():
     scores, sharp, flat = plot_scores_and_weights(
         SCORES, {"sharp": WEIGHTS, "flat": torch.full((3,), 1 / 3)}, labels=WORDS
     )
@@ -29,14 +29,14 @@ def test_bars_are_as_long_as_their_numbers_and_say_them():
     assert [ax.get_title(loc="left") for ax in (scores, sharp, flat)] == ["scores", "sharp", "flat"]
 
 
-def test_the_first_key_stands_at_the_top_under_its_label():
+def test_the_first_key_is_at_the_top_with_its_label():
     scores, _ = plot_scores_and_weights(SCORES, {"weights": WEIGHTS}, labels=WORDS)
     low, high = scores.get_ylim()
     assert low > high
     assert [label.get_text() for label in scores.get_yticklabels()] == WORDS
 
 
-def test_weights_share_one_scale_which_holds_a_weight_of_one():
+def test_weights_share_one_scale_which_includes_one():
     _, first, second = plot_scores_and_weights(SCORES, {"a": WEIGHTS, "b": [1.0, 0, 0]}, labels=WORDS)
     assert first.get_xlim() == second.get_xlim()
     assert first.get_xlim()[0] == 0
@@ -52,6 +52,6 @@ def test_weights_share_one_scale_which_holds_a_weight_of_one():
         ([np.nan, 1, 2], {"a": WEIGHTS}, WORDS, "scores must not hold NaN"),
     ],
 )
-def test_bad_input_is_named(scores, weights, labels, message):
+def test_an_invalid_argument_is_named(scores, weights, labels, message):
     with pytest.raises(ValueError, match=message):
         plot_scores_and_weights(scores, weights, labels=labels)

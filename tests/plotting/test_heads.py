@@ -16,12 +16,12 @@ def names(ax):
     return [text.get_text() for text in ax.texts if not text.get_text().startswith("head")]
 
 
-def test_there_is_a_panel_for_the_vectors_and_one_for_each_way_to_cut_them():
+def test_the_vectors_and_each_split_have_a_panel():
     axes = plot_split(CELLS, CUT, words=WORDS)
     assert [ax.get_title(loc="left") for ax in axes] == ["before", "cut", "reshaped"]
 
 
-def test_every_panel_shows_the_same_cells_in_the_order_of_its_pieces():
+def test_every_panel_shows_the_same_components_in_the_order_of_its_pieces():
     before, cut, reshaped = plot_split(CELLS, CUT, words=WORDS)
     assert names(before) == [f"{word[0]}{place}" for word in WORDS for place in range(HEADS * D_HEAD)]
     assert names(cut)[:D_HEAD] == ["o0", "o1", "o2", "o3", "o4"]
@@ -30,7 +30,7 @@ def test_every_panel_shows_the_same_cells_in_the_order_of_its_pieces():
     assert sorted(names(cut)) == sorted(names(before))
 
 
-def test_a_cell_keeps_the_colour_of_the_head_that_should_have_it():
+def test_a_component_keeps_the_colour_of_its_head():
     _, cut, reshaped = plot_split(CELLS, CUT, words=WORDS)
     colors = {to_rgb(COLORS["violet"]), to_rgb(COLORS["amber"])}
     per_head = TIME * D_HEAD
@@ -59,12 +59,12 @@ def test_heads_are_named_and_counted_from_0():
         ),
         (
             lambda: plot_split(CELLS, {**CUT, "more": CELLS.reshape(5, 3, 2)}, words=WORDS),
-            r"pieces must hold equally many heads, got \[2, 5\]",
+            r"pieces must have the same number of heads, got \[2, 5\]",
         ),
-        (lambda: plot_split(CELLS, {}, words=WORDS), r"pieces must hold equally many heads, got \[\]"),
+        (lambda: plot_split(CELLS, {}, words=WORDS), r"pieces must have the same number of heads, got \[\]"),
         (lambda: plot_split(CELLS, CUT, words=["one"]), r"words \(1\) must be as many"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(call, message):
+def test_pieces_that_cannot_be_drawn_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -37,13 +37,13 @@ def test_cells_are_shaded_by_the_weights_on_a_scale_from_zero_to_one(weights):
     assert cells.get_clim() == (0, 1)
 
 
-def test_cells_lie_where_their_numbers_do(weights):
+def test_cells_are_at_the_row_and_column_of_their_numbers(weights):
     cells = plot_attention(weights).collections[0]
     middles = [path.vertices[:-1].mean(axis=0)[::-1] for path in cells.get_paths()]
     np.testing.assert_allclose(middles, list(np.ndindex(QUERY, KEY)), atol=1e-9)
 
 
-def test_numbers_read_on_their_cells(weights):
+def test_numbers_are_legible_on_their_cells(weights):
     ax = plot_attention(weights)
     ax.figure.canvas.draw()
     faces = ax.collections[0].get_facecolor()
@@ -51,12 +51,12 @@ def test_numbers_read_on_their_cells(weights):
         assert contrast(text.get_color(), tuple(face)) >= 4.3
 
 
-def test_an_exact_zero_is_told_from_a_small_weight():
+def test_an_exact_zero_differs_from_a_small_weight():
     texts = [text.get_text() for text in plot_attention([[0.0, 0.001, 0.999, 1.0]]).texts]
     assert texts == ["0", "0.00", "1.00", "1"]
 
 
-def test_queries_name_the_rows_and_keys_the_columns(weights):
+def test_queries_label_the_rows_and_keys_the_columns(weights):
     rows, columns = ["it", "was", "tired"], ["the", "animal", "did", "not", "cross"]
     ax = plot_attention(weights, rows=rows, columns=columns, title="Who is it?")
     assert words_on(ax.yaxis) == rows
@@ -66,42 +66,42 @@ def test_queries_name_the_rows_and_keys_the_columns(weights):
     assert ax.get_title(loc="left") == "Who is it?"
 
 
-def test_the_first_query_stands_at_the_top(weights):
+def test_the_first_query_is_at_the_top(weights):
     assert plot_attention(weights).yaxis_inverted()
 
 
-def test_long_names_are_turned_so_that_none_overlaps_its_neighbour():
+def test_long_labels_are_rotated_so_that_none_overlap():
     words = ["incomprehensibility"] * 11
     ax = plot_attention(np.eye(11), columns=words)
     assert {label.get_rotation() for label in ax.get_xticklabels()} == {45}
 
 
-def test_a_large_matrix_has_a_scale_beside_it_in_place_of_numbers():
+def test_a_large_matrix_has_a_colour_bar_instead_of_numbers():
     ax = plot_attention(np.eye(47))
     assert not ax.texts
     assert len(ax.figure.axes) == 2
 
 
-def test_tensors_are_drawn_from_every_device(weights, device):
+def test_tensors_of_every_device_are_drawn(weights, device):
     tensor = torch.tensor(weights, device=device, dtype=torch.float32, requires_grad=True)
     np.testing.assert_allclose(plot_attention(tensor).collections[0].get_array(), weights.ravel(), rtol=1e-6)
     mask = torch.ones(QUERY, KEY, dtype=torch.bool, device=device)
     assert len(plot_mask(mask).collections[0].get_facecolor()) == QUERY * KEY
 
 
-def test_axes_that_are_given_are_drawn_on(weights):
+def test_it_draws_on_the_given_axes(weights):
     axes = panels(2)
     assert plot_attention(weights, ax=axes[1]) is axes[1]
     assert not axes[0].collections
 
 
-def test_a_mask_is_filled_where_a_query_may_look_and_hollow_elsewhere():
+def test_a_mask_is_filled_where_a_query_may_attend_and_hollow_elsewhere():
     mask = np.tri(QUERY, KEY, dtype=bool)
     filled = plot_mask(mask).collections[0].get_facecolor()[:, 3] == 1
     np.testing.assert_array_equal(filled.reshape(QUERY, KEY), mask)
 
 
-def test_a_mask_says_what_filled_and_hollow_mean():
+def test_a_mask_has_a_legend_for_filled_and_hollow():
     legend = plot_mask(np.tri(QUERY, KEY, dtype=bool)).get_legend()
     meaning = {
         text.get_text(): patch.get_facecolor()
@@ -129,10 +129,10 @@ def test_a_matrix_of_zeros_is_drawn():
 
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("draw", [plot_attention, plot_matrix])
-def test_labels_must_be_as_many_as_rows_and_columns(draw, weights):
-    with pytest.raises(ValueError, match=r"rows \(2\) must be as many as in the matrix \(3\)"):
+def test_a_wrong_number_of_labels_is_rejected(draw, weights):
+    with pytest.raises(ValueError, match=r"rows \(2\) must be as many as the rows or columns \(3\)"):
         draw(weights, rows=["a", "b"])
-    with pytest.raises(ValueError, match=r"columns \(2\) must be as many as in the matrix \(5\)"):
+    with pytest.raises(ValueError, match=r"columns \(2\) must be as many as the rows or columns \(5\)"):
         draw(weights, columns=["a", "b"])
 
 
@@ -148,7 +148,7 @@ def test_labels_must_be_as_many_as_rows_and_columns(draw, weights):
         (plot_mask, [[0.0, 1.0]], "mask must be boolean .* got float64"),
     ],
 )
-def test_what_is_no_such_matrix_is_refused(draw, argument, message):
+def test_an_invalid_matrix_is_rejected(draw, argument, message):
     with pytest.raises(ValueError, match=message):
         draw(argument)
 

@@ -34,12 +34,12 @@ def test_the_first_query_is_at_the_top_and_the_first_key_on_the_left(weights_of)
     assert (left, right) == (0, SOURCE)
 
 
-def test_darkness_means_the_same_in_every_map(weights_of):
+def test_all_maps_share_one_colour_scale(weights_of):
     scales = {ax.collections[0].get_clim() for ax in plot_maps(weights_of).flat}
     assert scales == {(0, 1)}
 
 
-def test_all_maps_share_one_size_of_cell(weights_of):
+def test_all_cells_have_the_same_size(weights_of):
     axes = plot_maps(weights_of)
     width, height = axes[0, 0].get_figure().get_size_inches()
     assert width == WIDTH
@@ -50,7 +50,7 @@ def test_all_maps_share_one_size_of_cell(weights_of):
     np.testing.assert_allclose(cells, cells[0])
 
 
-def test_no_map_lies_on_another_or_leaves_the_figure(weights_of):
+def test_no_map_overlaps_another_or_leaves_the_figure(weights_of):
     places = [ax.get_position() for ax in plot_maps(weights_of).flat]
     for one in places:
         assert one.x0 >= 0
@@ -60,7 +60,7 @@ def test_no_map_lies_on_another_or_leaves_the_figure(weights_of):
         assert sum(one.overlaps(other) for other in places) == 1
 
 
-def test_rows_and_columns_are_named(weights_of):
+def test_rows_and_columns_are_labelled(weights_of):
     axes = plot_maps(weights_of)
     assert [text.get_text() for text in axes[0, 0].get_figure().texts] == list(weights_of)
     assert [ax.get_title() for ax in axes[0]] == [f"head {head}" for head in range(HEADS)]
@@ -70,11 +70,11 @@ def test_rows_and_columns_are_named(weights_of):
     ("change", "message"),
     [
         (lambda weights: {}, "at least 1 attention, got 0"),
-        (lambda weights: weights | {"more": np.ones((2, 1, 1))}, r"equally many heads, got \[2, 3\]"),
+        (lambda weights: weights | {"more": np.ones((2, 1, 1))}, r"same number of heads, got \[2, 3\]"),
         (lambda weights: {"reads": 2 * np.ones((1, 2, 2))}, r"weights_of\['reads'\] must be between 0 and 1"),
         (lambda weights: {"reads": np.ones((2, 2))}, "must have 3 axes"),
     ],
 )
-def test_what_is_no_wall_of_maps_is_refused(weights_of, change, message):
+def test_invalid_weights_are_rejected(weights_of, change, message):
     with pytest.raises(ValueError, match=message):
         plot_maps(change(weights_of))

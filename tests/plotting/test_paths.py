@@ -18,7 +18,7 @@ def arrows(ax):
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 1), (0, 4), (1, 3)])
-def test_the_way_word_by_word_has_an_arrow_a_hop_and_the_direct_way_one(first, last):
+def test_recurrence_has_one_arrow_per_step_and_attention_one(first, last):
     ax = plot_paths(WORDS, first, last)
     assert len(arrows(ax)) == (last - first) + 1
     assert any(f"{last - first} step" in text.get_text() for text in ax.texts)
@@ -31,7 +31,7 @@ def test_each_word_is_written_once_and_the_two_ends_are_bold():
     assert {word for word, weight in weights.items() if weight == "bold"} == {"three", "seven"}
 
 
-def test_words_stand_in_reading_order_without_touching():
+def test_words_are_in_reading_order_and_do_not_touch():
     ax = plot_paths(WORDS, 0, 1)
     places = [text.get_position()[0] for text in ax.texts if text.get_text() in WORDS]
     gaps = [
@@ -41,7 +41,7 @@ def test_words_stand_in_reading_order_without_touching():
     assert min(gaps) > 1
 
 
-def test_it_draws_on_the_axes_it_is_given():
+def test_it_draws_on_the_given_axes():
     _, ax = plt.subplots()
     assert plot_paths(WORDS, 0, 1, ax=ax, title="a title") is ax
     assert "a title" in (ax.get_title(), ax.get_title(loc="left"))
@@ -49,6 +49,6 @@ def test_it_draws_on_the_axes_it_is_given():
 
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize(("first", "last"), [(2, 2), (3, 1), (-1, 2), (0, 5)])
-def test_ends_out_of_order_or_out_of_the_sentence_are_named(first, last):
+def test_ends_in_the_wrong_order_or_outside_the_sentence_are_rejected(first, last):
     with pytest.raises(ValueError, match=rf"first \({first}\) must come before last \({last}\), .* below 5"):
         plot_paths(WORDS, first, last)

@@ -18,6 +18,6 @@ def test_points_are_dots_in_the_colour_of_values_and_fits_are_curves():
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("place", "value", "Fits")
 
 
-def test_a_point_without_a_value_is_refused(as_a_user):
+def test_a_point_without_a_value_is_rejected(as_a_user):
     with pytest.raises(ValueError, match=r"values must have shape \(3,\), got \(2,\)"):
         plot_fits(KEYS, VALUES[:2], PLACES, {"flat": np.zeros(5)}, **LABELS)

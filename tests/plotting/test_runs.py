@@ -24,27 +24,27 @@ def column(entries, name):
     return np.array([(entry["step"], entry[name]) for entry in entries if name in entry])
 
 
-def test_each_number_of_the_log_stands_above_its_step(entries):
+def test_each_number_of_the_log_is_drawn_at_its_step(entries):
     losses, scores = plot_run(entries)
     np.testing.assert_allclose(drawn(losses)["training"], column(entries, "loss"))
     np.testing.assert_allclose(drawn(losses)["validation"], column(entries, "validation_loss"))
     np.testing.assert_allclose(drawn(scores)["validation"], column(entries, "validation_bleu"))
 
 
-def test_scores_are_seen_against_zero(entries):
+def test_the_axis_of_scores_starts_at_zero(entries):
     assert plot_run(entries)[1].get_ylim()[0] == 0
 
 
-def test_a_run_that_was_not_validated_yet_has_one_panel(entries):
+def test_a_run_without_validation_has_one_panel(entries):
     (losses,) = plot_run(entries[:5])
     assert list(drawn(losses)) == ["training"]
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named(entries):
+def test_an_invalid_argument_is_named(entries):
     with pytest.raises(ValueError, match="at least 1 line with a loss, got none in 6"):
         plot_run(entries[STEPS:])
     with pytest.raises(ValueError, match=r"a step, got none in line 2: \{'loss': 1.0\}"):
         plot_run([entries[0], {"loss": 1.0}])
-    with pytest.raises(ValueError, match="finite numbers, got a loss that is not"):
+    with pytest.raises(ValueError, match="finite numbers, got loss = NaN or infinity"):
         plot_run([{"step": 1, "loss": float("nan")}])

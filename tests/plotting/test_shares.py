@@ -15,7 +15,7 @@ def test_every_share_is_a_dot_at_its_height():
     assert [line.get_ydata().tolist() for line in dots(ax)] == [[0.25, 0.75, 0.5, 0.5, 0.5, 0.5], [1.0]]
 
 
-def test_a_group_keeps_to_its_column_and_has_its_name():
+def test_a_group_stays_in_its_column_and_has_its_name():
     ax = plot_shares(GROUPS, ylabel="share")
     assert [label.get_text() for label in ax.get_xticklabels()] == ["from it", "from il"]
     for place, line in enumerate(dots(ax)):
@@ -28,7 +28,7 @@ def test_the_bar_is_the_mean():
     assert heights == pytest.approx([0.5, 1.0])
 
 
-def test_chance_is_a_line_only_where_it_is_given():
+def test_chance_is_a_line_only_if_given():
     without, with_chance = (plot_shares(GROUPS, ylabel="share", chance=chance) for chance in (None, 0.5))
     assert len(with_chance.lines) == len(without.lines) + 1
     assert list(with_chance.lines[-1].get_ydata()) == [0.5, 0.5]
@@ -49,6 +49,6 @@ def test_groups_differ_in_more_than_their_colour():
         ({"a": [-0.5]}, r"got numbers from -0.5 to -0.5"),
     ],
 )
-def test_what_is_no_share_is_refused(shares, message):
+def test_numbers_outside_0_to_1_are_rejected(shares, message):
     with pytest.raises(ValueError, match=message):
         plot_shares(shares, ylabel="share")

@@ -21,27 +21,27 @@ WHITE, NEAR_BLACK = "#ffffff", "#121212"
 
 
 @pytest.mark.parametrize("page", [WHITE, NEAR_BLACK])
-def test_text_reads_on_both_pages(page):
+def test_text_is_legible_on_both_pages(page):
     assert contrast(COLORS["text"], page) >= 4
 
 
-def test_text_has_the_contrast_that_the_web_asks_for_on_white():
+def test_text_on_white_has_the_contrast_that_wcag_requires():
     assert contrast(COLORS["text"], WHITE) >= 4.5
 
 
 @pytest.mark.parametrize("page", [WHITE, NEAR_BLACK])
 @pytest.mark.parametrize("name", COLORS)
-def test_every_colour_shows_on_both_pages(name, page):
+def test_every_colour_is_visible_on_both_pages(name, page):
     assert contrast(COLORS[name], page) >= 3
 
 
-def test_white_words_read_on_what_is_lit():
+def test_white_text_is_legible_on_highlighted_parts():
     assert contrast("white", COLORS["violet"]) >= 4.5
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(["query", "key", "value"], 2)))
 @pytest.mark.parametrize("eyes", ["normal", "deuteranopia", "protanopia", "tritanopia"])
-def test_query_key_and_value_differ_for_every_eye(first, second, eyes, seen_by):
+def test_query_key_and_value_differ_for_every_kind_of_vision(first, second, eyes, seen_by):
     distance = np.linalg.norm(seen_by(eyes, COLORS[first]) - seen_by(eyes, COLORS[second]))
     assert distance > 0.1
 
@@ -63,14 +63,14 @@ def test_figures_are_transparent():
     assert to_rgba(ax.get_facecolor())[3] == 0
 
 
-def test_a_notebook_that_crops_figures_still_gets_them_whole():
+def test_a_notebook_that_crops_figures_does_not_crop_ours():
     ax = panels(1)[0]
     ax.set_axis_off()
     box = ax.figure.get_tightbbox(ax.figure.canvas.get_renderer())
     assert box.width == pytest.approx(WIDTH)
 
 
-def test_ticks_made_at_drawing_time_wear_the_style():
+def test_ticks_created_at_drawing_time_have_the_style():
     ax = plot_curves(np.arange(7), {"a": np.arange(7)}, xlabel="x", ylabel="y")
     ax.set_xlim(0, 500)
     ax.figure.canvas.draw()
@@ -110,32 +110,32 @@ def notebook(monkeypatch):
     return open_with
 
 
-def test_a_notebook_is_asked_for_sharp_figures(notebook):
+def test_a_notebook_shows_figures_at_double_resolution(notebook):
     asked = notebook({"png"})
     panels(1)
     assert asked == ["retina"]
 
 
-def test_a_format_that_the_user_chose_is_left_alone(notebook):
+def test_a_format_chosen_by_the_user_is_kept(notebook):
     asked = notebook({"svg"})
     panels(1)
     assert asked == []
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_panels_refuse_a_count_of_zero():
+def test_a_count_of_zero_panels_is_rejected():
     with pytest.raises(ValueError, match="count must be a whole number of at least 1, got 0"):
         panels(0)
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_panels_refuse_a_negative_height():
+def test_a_negative_height_is_rejected():
     with pytest.raises(ValueError, match="height must be positive, got -1"):
         panels(2, height=-1)
     assert not plt.get_fignums()
 
 
-def test_a_notebook_shows_every_figure_sharp_and_whole(monkeypatch):
+def test_a_notebook_shows_every_figure_uncropped_at_double_resolution(monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # a notebook has its own
     cells = [
         "from glassformer.plotting import *; plot_architecture(highlight='softmax');",

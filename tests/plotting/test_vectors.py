@@ -20,7 +20,7 @@ def test_every_vector_is_an_arrow_from_the_origin_to_its_tip():
     np.testing.assert_array_equal([arrow.get_position() for arrow in arrows], np.zeros((len(VECTORS), 2)))
 
 
-def test_every_name_stands_at_its_tip_in_the_colour_of_its_role():
+def test_every_name_is_at_its_tip_in_the_colour_of_its_role():
     names = names_of(plot_vectors(VECTORS, title="A plane"))
     assert {name: list(note.xy) for name, note in names.items()} == VECTORS
     colors = {name: note.get_color() for name, note in names.items()}
@@ -37,7 +37,7 @@ def test_a_colour_can_be_chosen_by_its_name():
     assert (names["other"].get_color(), names["value"].get_color()) == (COLORS["amber"], "#123456")
 
 
-def test_the_origin_and_every_tip_are_in_view_and_units_are_equal():
+def test_the_origin_and_every_tip_are_visible_and_units_are_equal():
     ax = plot_vectors({"key": [100.0, 1.0], "query": [3.0, -2.0]})
     ax.figure.canvas.draw()
     corners = np.array([[0, 0], [100, 1], [3, -2]])
@@ -56,7 +56,7 @@ def test_the_origin_and_every_tip_are_in_view_and_units_are_equal():
         ({"a": [1.0, 2.0]}, {"b": "amber"}, r"colors must name vectors of \['a'\], got \['b'\]"),
     ],
 )
-def test_what_is_no_vector_of_the_plane_is_refused(vectors, colors, message):
+def test_invalid_vectors_are_rejected(vectors, colors, message):
     with pytest.raises(ValueError, match=message):
         plot_vectors(vectors, colors=colors)
 

@@ -1,4 +1,4 @@
-"""The whole Transformer in one drawing, with one part lit: the head of every chapter."""
+"""Draw the whole Transformer with one part highlighted, as at the top of every chapter."""
 
 from itertools import pairwise
 
@@ -26,21 +26,21 @@ _TITLES = {
     "cost": "Cost",
 }
 
-#: The parts that can be lit, in the order in which the book meets them.
+#: Parts that can be highlighted, in the order of the book.
 PARTS = tuple(_TITLES)
 
 _ENCODER, _DECODER, _STACK_WIDTH = 5.0, 25.5, 15.0  # left edges of the two stacks, and their width
 _ROWS = (8.7, 12.5, 16.3)  # bottom edges of the boxes in a block
-_LENS = 46.0  # left edge of the pane that shows one head
+_LENS = 46.0  # left edge of the pane with one head
 _CHAIN, _STEP_WIDTH = 48.0, 12.4  # left edge of the chain, and the width of its steps
-_STEPS = {"scores": 4.8, "scale": 8.3, "mask": 11.8, "softmax": 15.3, "mix": 18.8}  # their bottom edges
+_STEPS = {"scores": 4.8, "scale": 8.3, "mask": 11.8, "softmax": 15.3, "mix": 18.8}  # bottom edges
 _LIT_STEPS = {
     "scaling": ("scale",),
     "masks": ("mask",),
     "softmax": ("softmax",),
     "cost": ("scores", "mix"),
 }
-_FORMULAS = {  # pieces with their colours and their distance from the right edge
+_FORMULAS = {  # symbols with their colours and distances from the right edge
     "scores": (("Q", "query", 2.3), ("Kᵀ", "key", 0.7)),
     "scale": (("÷ √dₖ", "text", 0.7),),
     "mix": (("×", "text", 2.3), ("V", "value", 0.7)),
@@ -77,7 +77,7 @@ def plot_architecture(*, highlight: str) -> Axes:
 
 
 def _tokens(sketch: Sketch, part: str) -> None:
-    """The words at the foot; recurrence strings them together, through one vector."""
+    """Draw the tokens at the bottom, which recurrence connects one after the other."""
     lit = part == "recurrence"
     starts = [left + 1.2 + 2.75 * place for left in (_ENCODER, _DECODER) for place in range(5)]
     for left in starts:
@@ -88,7 +88,7 @@ def _tokens(sketch: Sketch, part: str) -> None:
 
 
 def _entrance(sketch: Sketch, part: str, left: float) -> None:
-    """Embedding, and the place where each position is added."""
+    """Draw the embedding and the addition of the positional encoding."""
     middle = left + _STACK_WIDTH / 2
     lit = part == "positional_encoding"
     sketch.arrow((middle, 2.5), (middle, 3.3), muted_alpha=0.6, head=False)
@@ -105,7 +105,7 @@ def _entrance(sketch: Sketch, part: str, left: float) -> None:
 
 
 def _block(sketch: Sketch, part: str, left: float, names: tuple[str, ...]) -> None:
-    """One of the N equal blocks: sublayers on a pane, one above the other."""
+    """Draw one of the N blocks: its sublayers, one above the other."""
     inside = part == "transformer_block"
     sketch.frame(
         left, 7.7, _STACK_WIDTH, _ROWS[len(names) - 1] - 4.3, lit=inside or part == "encoder_decoder"
@@ -117,7 +117,7 @@ def _block(sketch: Sketch, part: str, left: float, names: tuple[str, ...]) -> No
 
 
 def _sublayer(sketch: Sketch, name: str, left: float, bottom: float, *, lit: bool, norm: bool) -> None:
-    """A box, the residual path around it, and the slim bar where both are added and normalised."""
+    """Draw a sublayer, its residual connection, and the bar where both are added and normalised."""
     inner, width, middle = left + 1.6, _STACK_WIDTH - 3.2, left + _STACK_WIDTH / 2
     bar = bottom + 2.5
     sketch.arrow((middle, bottom - 0.9), (middle, bottom), head=False)
@@ -182,7 +182,7 @@ def _decoder(sketch: Sketch, part: str) -> None:
 
 
 def _lens(sketch: Sketch, part: str) -> None:
-    """A pane for each head, the first of them magnified out of the decoder's lowest box."""
+    """Draw a pane per head, the first magnified from the decoder's lowest box."""
     width, height, box = 23.6, 23.2, _DECODER + _STACK_WIDTH - 1.6
     sketch.polygon(
         [(box, _ROWS[0]), (_LENS, 1.3), (_LENS, 23.5), (box, _ROWS[0] + 2.1)], lit=part == "looking_inside"
@@ -195,7 +195,7 @@ def _lens(sketch: Sketch, part: str) -> None:
 
 
 def _chain(sketch: Sketch, part: str) -> None:
-    """What one head does: from queries, keys and values to what was attended."""
+    """Draw the steps of one head, from queries, keys and values to its output."""
     lit = _LIT_STEPS.get(part, ())
     vectors = part == "queries_keys_values"
     middle, right, value = _CHAIN + _STEP_WIDTH / 2, _CHAIN + _STEP_WIDTH, _LENS + 21.2
@@ -222,7 +222,7 @@ def _chain(sketch: Sketch, part: str) -> None:
 
 
 def _matrices() -> tuple[Array | None, ...]:
-    """What four tokens' scores look like after each step of the chain, as shades from 0 to 1."""
+    """Compute the scores of four tokens after each step of a head, as shades from 0 to 1."""
     scores = np.array(
         [[5.0, 1.0, 2.0, 0.5], [2.0, 6.0, 1.0, 3.0], [1.5, 3.5, 4.0, 1.0], [4.5, 1.0, 2.5, 3.5]]
     )

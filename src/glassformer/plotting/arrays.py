@@ -1,4 +1,4 @@
-"""What figures accept: NumPy arrays, nested lists, and torch tensors on any device."""
+"""Convert the arguments of plot functions: NumPy arrays, nested lists, and tensors on any device."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,15 @@ from glassformer.validation import require_no_nan, require_not_empty
 
 
 def to_array(name: str, numbers: Any, axes: tuple[int, ...]) -> Array:
-    """Read numbers from wherever they live, and see that they can be drawn.
+    """Convert numbers to a NumPy array, and check that they can be drawn.
 
     Args:
-        name: the argument's name, for the message.
+        name: name of the argument, for the error message.
         numbers: array, nested list or tensor.
-        axes: how many axes it may have.
+        axes: allowed numbers of axes.
 
     Raises:
-        ValueError: it holds anything but real numbers, has another number of axes, is empty, or holds NaN
-            or infinities.
+        ValueError: ``numbers`` are not real and finite, are empty, or have another number of axes.
     """
     if hasattr(numbers, "detach"):
         numbers = numbers.detach().cpu()
@@ -43,6 +42,6 @@ def to_array(name: str, numbers: Any, axes: tuple[int, ...]) -> Array:
 
 
 def require_labels(name: str, labels: Sequence[str] | None, count: int) -> None:
-    """There is one label for each row or column."""
+    """Require one label per row or column."""
     if labels is not None and len(labels) != count:
-        raise ValueError(f"{name} ({len(labels)}) must be as many as in the matrix ({count})")
+        raise ValueError(f"{name} ({len(labels)}) must be as many as the rows or columns ({count})")

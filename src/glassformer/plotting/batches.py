@@ -1,4 +1,4 @@
-"""Batches as rectangles: a bar of tokens for each sentence, and the padding behind it."""
+"""Plot batches as rectangles: a bar of tokens per sentence, followed by its padding."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +13,15 @@ from glassformer.plotting.style import COLORS, panels, styled
 
 @styled
 def plot_batches(batches: Mapping[str, Any], *, xlabel: str = "tokens", ylabel: str = "sentences") -> Array:
-    """Draw each batch in a panel of its own, a row for each sentence, as long as the longest of them.
+    """Plot each batch in its own panel, with one row per sentence, padded to the longest.
 
     Args:
-        batches: the title of each panel, and the lengths of its sentences, (sentences,), above zero.
-        xlabel: what lengths count.
-        ylabel: what the rows are.
+        batches: sentence lengths, (sentences,), above zero, by the title of their panel.
+        xlabel: label of the x axis: the unit of the lengths.
+        ylabel: label of the y axis.
 
     Returns:
-        An array of axes, one for each batch.
+        An array of axes, one per batch.
 
     Raises:
         ValueError: there is no batch, or a length is not above zero.

@@ -1,4 +1,4 @@
-"""What a search went through, as a tree: prefixes it followed, those it dropped, the one it chose."""
+"""Plot beam search as a tree: the prefixes it kept, those it dropped, and the result."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -10,51 +10,51 @@ from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, style
 Prefix = tuple[str, ...]
 
 _ROW = 0.36  # inches from one leaf to the next
-_LETTER = 0.07  # inches a letter takes; one more is left free on both sides of a word
+_LETTER = 0.07  # inches per letter; each side of a word has one letter of space
 
 
 @styled
 def plot_beams(
     probabilities: Mapping[Prefix, float],
     *,
-    followed: Collection[Prefix],
-    chosen: Prefix = (),
+    kept: Collection[Prefix],
+    best: Prefix = (),
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the prefixes of sentences as a tree that grows to the right, word by word.
+    """Plot the prefixes of hypotheses as a tree that grows to the right, word by word.
 
-    Every word stands with the probability of all words up to it. What was followed is violet, on full lines,
-    the chosen sentence bold; what was dropped is grey, on broken lines.
+    Every word has the probability of its prefix. Kept prefixes are violet with solid lines, and the best one
+    is bold. Dropped prefixes are grey with dashed lines.
 
     Args:
-        probabilities: prefixes, each a tuple of words, and how likely each is as a whole.
-        followed: those of them that the search went on with.
-        chosen: the one it returns.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        probabilities: probability of each prefix, a tuple of words.
+        kept: prefixes that the search kept.
+        best: hypothesis that the search returns.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
-        ValueError: there is no beginning, one lacks the beginning that it continues, or what is followed or
-            chosen is none of them.
+        ValueError: there is no prefix, the parent of a prefix is missing, or ``kept`` or ``best`` are not
+            among them.
     """
     if not probabilities:
-        raise ValueError("probabilities must hold at least 1 beginning, got 0")
-    _require_among(probabilities, "the parent of one", (words[:-1] for words in probabilities))
-    _require_among(probabilities, "followed", followed)
-    _require_among(probabilities, "chosen", [chosen])
+        raise ValueError("probabilities must hold at least 1 prefix, got 0")
+    _require_among(probabilities, "the parent of each prefix", (words[:-1] for words in probabilities))
+    _require_among(probabilities, "kept", kept)
+    _require_among(probabilities, "best", [best])
     heights = _heights(probabilities)
     ax = axes_or_new(ax, height=0.6 + _ROW * (1 + max(heights.values())))
-    spared = {(), *followed, *(chosen[:length] for length in range(len(chosen)))}
+    on_path = {(), *kept, *(best[:length] for length in range(len(best)))}
     for words, probability in probabilities.items():
-        is_chosen, is_followed = chosen[: len(words)] == words, words in spared
-        color = COLORS["violet" if is_followed else "text"]
-        weight = "bold" if is_chosen else "normal"
+        is_best, is_kept = best[: len(words)] == words, words in on_path
+        color = COLORS["violet" if is_kept else "text"]
+        weight = "bold" if is_best else "normal"
         x, y = len(words), heights[words]
         ax.text(x, y + 0.02, words[-1], ha="center", va="bottom", color=color, weight=weight)
         number = f"{probability:.2f}" if probability >= 0.005 else f"{probability:.0e}"
         ax.text(x, y - 0.04, number, ha="center", va="top", color=color, weight=weight, size=SIZES["small"])
-        _branch(ax, words, heights, color, lit=is_chosen, broken=not is_followed)
+        _branch(ax, words, heights, color, lit=is_best, dashed=not is_kept)
     ax.plot(0, heights[()], marker="o", color=COLORS["violet"], markersize=6)
     ax.set(xlim=(-0.15, max(map(len, probabilities)) + 0.5), ylim=(-0.65, max(heights.values()) + 0.65))
     ax.axis("off")
@@ -68,7 +68,7 @@ def _require_among(probabilities: Mapping[Prefix, float], name: str, prefixes: I
 
 
 def _heights(probabilities: Mapping[Prefix, float]) -> dict[Prefix, float]:
-    """Place leaves one below the other, in the order given, and every other beginning midway of its own."""
+    """Place leaves below each other in the given order, and other prefixes midway between their children."""
     heights: dict[Prefix, float] = {}
 
     def place(words: Prefix, free: float) -> float:
@@ -83,9 +83,9 @@ def _heights(probabilities: Mapping[Prefix, float]) -> dict[Prefix, float]:
 
 
 def _branch(
-    ax: Axes, words: Prefix, heights: Mapping[Prefix, float], color: str, *, lit: bool, broken: bool
+    ax: Axes, words: Prefix, heights: Mapping[Prefix, float], color: str, *, lit: bool, dashed: bool
 ) -> None:
-    """Draw the line from the word before, which leaves room for both words."""
+    """Draw the line from the previous word, with space for both words."""
     before = words[:-1]
     gaps = [72 * _LETTER * (1 + max(len(word), 4) / 2) for word in (*before[-1:], words[-1])]
     ax.add_patch(
@@ -97,7 +97,7 @@ def _branch(
             shrinkB=gaps[-1],
             color=color,
             linewidth=2.4 if lit else 1.2,
-            linestyle=(0, (4, 3)) if broken else "-",
-            alpha=0.7 if broken else 1.0,
+            linestyle=(0, (4, 3)) if dashed else "-",
+            alpha=0.7 if dashed else 1.0,
         )
     )

@@ -1,4 +1,4 @@
-"""The blocks that a Transformer is stacked from: a stream that words travel up, and what is added to it."""
+"""Draw Transformer blocks: the residual stream, and the sublayers that add to it."""
 
 from matplotlib.axes import Axes
 
@@ -15,24 +15,24 @@ _SUBLAYERS = {
 #: The blocks that can be drawn.
 BLOCKS = tuple(_SUBLAYERS)
 
-_STEP, _FOOT = 9.4, 2.6  # height of a sublayer with all that belongs to it, and of what stands below
+_STEP, _FOOT = 9.4, 2.6  # heights of a sublayer with its norm and arrows, and of the space below
 _BOX_WIDTH, _BOX_HEIGHT, _NORM_HEIGHT = 13.2, 2.4, 1.9
 _FRAME = 22.8
 
 
 @styled
 def plot_blocks(*names: str) -> Axes:
-    """Draw blocks side by side, each from its foot to its top.
+    """Draw Transformer blocks side by side, from bottom to top.
 
-    The stream of words is lit. A sublayer stands beside it and adds to it; the norm stands in the stream
-    (post-norm) or in front of the sublayer (pre-norm), so that one sees what lies on the straight path.
+    The residual stream is highlighted. Each sublayer is beside it and adds to it. The norm is in the stream
+    (post-norm) or before the sublayer (pre-norm), which shows the direct path through the block.
 
     Args:
-        *names: which blocks, from left to right: "post-norm" and "pre-norm" are an encoder's, "decoder"
-            is a decoder's, with post-norm.
+        *names: blocks from left to right: "post-norm" and "pre-norm" for an encoder, "decoder" for a decoder
+            with post-norm.
 
     Raises:
-        ValueError: there is no such block, or none is asked for.
+        ValueError: a name is not one of `BLOCKS`, or there is none.
     """
     if not names:
         raise ValueError("names must hold at least 1, got 0")
@@ -52,14 +52,14 @@ def _block(sketch: Sketch, name: str, left: float) -> None:
     top = _FOOT + _STEP * len(sublayers)
     sketch.frame(left, _FOOT - 0.6, _FRAME, top - _FOOT + 0.4)
     sketch.text(stream + 1.2, top + 1.3, name, align="left", size=SIZES["label"], weight="bold")
-    sketch.text(stream + 1.0, 0.9, "one vector a word", align="left")
+    sketch.text(stream + 1.0, 0.9, "one vector per word", align="left")
     sketch.arrow((stream, 0.2), (stream, top + 1.9), lit=True)
     for place, sublayer in enumerate(sublayers):
         _sublayer(sketch, sublayer, stream, _FOOT + _STEP * place, pre_norm=pre_norm)
 
 
 def _sublayer(sketch: Sketch, name: str, stream: float, bottom: float, *, pre_norm: bool) -> None:
-    """Leave the stream, go through the sublayer, come back and be added."""
+    """Draw a sublayer, which reads from the stream and adds to it."""
     left, middle = stream + 4.2, stream + 4.2 + _BOX_WIDTH / 2
     box = bottom + (3.4 if pre_norm else 1.6)
     plus = box + _BOX_HEIGHT + 1.2

@@ -1,4 +1,4 @@
-"""Colours measured: how bright, how far apart, and scales whose equal steps look equal."""
+"""Luminance and contrast of colours, and perceptually uniform colormaps."""
 
 import numpy as np
 from matplotlib.colors import ListedColormap, to_rgb, to_rgba
@@ -23,28 +23,28 @@ _TO_OKLAB = np.array(
 
 
 def luminance(color: ColorType) -> float:
-    """Relative luminance of an opaque colour, from 0 for black to 1 for white (WCAG 2.1)."""
+    """Compute the relative luminance of an opaque colour, from 0 (black) to 1 (white) (WCAG 2.1)."""
     return float(_linear(color) @ (0.2126, 0.7152, 0.0722))
 
 
 def contrast(first: ColorType, second: ColorType) -> float:
-    """Contrast of two opaque colours, from 1 (equal) to 21 (black on white); text wants 4.5 (WCAG 2.1)."""
+    """Compute the contrast of two opaque colours, from 1 to 21; text needs at least 4.5 (WCAG 2.1)."""
     darker, brighter = sorted((luminance(first), luminance(second)))
     return (brighter + 0.05) / (darker + 0.05)
 
 
 def ink_on(color: ColorType) -> str:
-    """Black or white, whichever reads better on a colour."""
+    """Return black or white, whichever is more legible on a colour."""
     return max(("#ffffff", "#121212"), key=lambda ink: contrast(ink, color))
 
 
 def oklab(color: ColorType) -> Array:
-    """Lightness and two opponent axes, in which equal distances look about equal (Ottosson, 2020)."""
+    """Convert a colour to Oklab, where equal distances look about equal (Ottosson, 2020)."""
     return _TO_OKLAB @ np.cbrt(_TO_CONES @ _linear(color))
 
 
 def even_scale(*anchors: str, steps: int = 256) -> Array:
-    """Run through anchor colours in steps that look equally large."""
+    """Interpolate anchor colours in steps that look equally large."""
     path = np.array([oklab(anchor) for anchor in anchors])
     fine = np.linspace(0, len(path) - 1, 16 * steps)
     points = np.stack([np.interp(fine, range(len(path)), axis) for axis in path.T], axis=-1)
@@ -57,7 +57,7 @@ def even_scale(*anchors: str, steps: int = 256) -> Array:
 
 def _linear(color: ColorType) -> Array:
     if to_rgba(color)[3] != 1:
-        raise ValueError(f"color must be opaque to be measured, got {color!r}")
+        raise ValueError(f"color must be opaque, got {color!r}")
     channels = np.array(to_rgb(color))
     return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
 
@@ -65,10 +65,10 @@ def _linear(color: ColorType) -> Array:
 _ABOVE = ("#F4F3F6", "#B9AEE6", "#7A55D0", "#2D1268")
 _BELOW = ("#F4F3F6", "#E0B56C", "#A86A12", "#3F2200")
 
-#: From nothing to all: weights.
+#: For weights, from 0 to 1.
 SEQUENTIAL = ListedColormap(even_scale(*_ABOVE), "glass")
 
-#: From below zero, through nothing, to above it.
+#: For signed numbers: negative, zero, positive.
 DIVERGING = ListedColormap(
     np.concatenate([even_scale(*_BELOW, steps=128)[::-1], even_scale(*_ABOVE, steps=128)]), "glass_signed"
 )

@@ -1,4 +1,4 @@
-"""Measurements as curves, bars and histograms, told apart by more than their colour."""
+"""Plot curves, bars and histograms, which differ by more than their colour."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ from glassformer.validation import require_choice, require_whole, require_width
 _FREE_COLORS = ("violet", "amber", "slate", "rose")
 _MARKERS = "os^Dv"
 _LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))
-_MOST_MARKERS = 25  # beyond so many points a curve is drawn without them
-_MOST_TICKS = 10  # up to so many points on a bent axis each has its own tick
+_MOST_MARKERS = 25  # a curve with more points has no markers
+_MOST_TICKS = 10  # on a logarithmic axis, up to this many points have a tick each
 _SCALES = ("linear", "log", "symlog", "logit")
-_WIDE = 4.5  # inches from which the legend stands beside the curves instead of among them
+_WIDE = 4.5  # inches: a wider panel has its legend at the side
 
 
 class _Series(NamedTuple):
@@ -41,24 +41,24 @@ def plot_curves(
     xscale: str = "linear",
     yscale: str = "linear",
 ) -> Axes:
-    """Draw curves; of one measured with several seeds, the mean and a band of one standard deviation.
+    """Plot curves: for several seeds, the mean and a band of one standard deviation.
 
-    Curves differ in colour, marker and dashes. Those called query, key or value wear its colour. On a
-    logarithmic axis the band ends at the lowest seed, since mean less deviation may lie below zero.
+    Curves differ in colour, marker and dashes. Curves named query, key or value have that colour. On a
+    logarithmic axis the band ends at the lowest seed, because mean minus deviation may be negative.
 
     Args:
-        x: where the curves were measured, (points,).
-        curves: each curve's name and its values, (points,) or (seeds, points).
-        xlabel: what x is, and its unit.
-        ylabel: what the values are, and their unit.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        x: positions of the points, (points,).
+        curves: values, (points,) or (seeds, points), by the name of the curve.
+        xlabel: label of the x axis, with its unit.
+        ylabel: label of the y axis, with its unit.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
         xscale: "linear", "log", "symlog" or "logit".
-        yscale: the same for the values.
+        yscale: scale of the y axis, as for ``xscale``.
 
     Raises:
-        ValueError: there is no curve, a curve does not have as many points as ``x``, a number is not
-            finite or not above zero on a logarithmic axis, or a scale does not exist.
+        ValueError: there is no curve, a curve has another number of points than ``x``, a number is not finite
+            or not above zero on a logarithmic axis, or a scale is unknown.
     """
     points = to_array("x", x, axes=(1,))
     drawn = list(_series("curves", curves, axes=(1, 2)))
@@ -97,13 +97,13 @@ def plot_curves(
 def plot_bars(
     bars: Mapping[str, Any], *, ylabel: str, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw a bar as high as the mean over seeds, a dot for each seed, and one standard deviation both ways.
+    """Plot bars: the mean over seeds, one standard deviation, and a dot per seed.
 
     Args:
-        bars: each bar's name and its values, (seeds,).
-        ylabel: what the values are, and their unit.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        bars: values, (seeds,), by the name of the bar.
+        ylabel: label of the y axis, with its unit.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
         ValueError: there is no bar, or a number is not finite.
@@ -136,14 +136,14 @@ def plot_histograms(
     title: str | None = None,
     bins: int = 40,
 ) -> Axes:
-    """Draw how samples are distributed, each as a density over the same bins.
+    """Plot histograms of samples, as densities over the same bins.
 
     Args:
-        samples: each sample's name and its values, of any shape.
-        xlabel: what the values are, and their unit.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
-        bins: how many bins there are between the smallest and the largest value of all.
+        samples: values of any shape, by the name of the sample.
+        xlabel: label of the x axis, with its unit.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
+        bins: number of bins between the smallest and the largest value of all samples.
 
     Raises:
         ValueError: there is no sample, a number is not finite, or ``bins`` is not at least 1.
@@ -166,7 +166,7 @@ def plot_histograms(
 
 
 def _series(argument: str, numbers_of: Mapping[str, Any], axes: tuple[int, ...]) -> Iterator[_Series]:
-    """Give each set of numbers its looks: a name that has a colour keeps it."""
+    """Assign a style to each series; query, key and value keep their colours."""
     if not numbers_of:
         raise ValueError(f"{argument} must hold at least 1, got 0")
     for place, (name, numbers) in enumerate(numbers_of.items()):
@@ -185,7 +185,7 @@ def _require_scale(name: str, scale: str, arrays: Mapping[str, Array]) -> None:
 
 
 def _legend(ax: Axes, lines: list[Line2D]) -> None:
-    """Name the lines in the order given, beside a wide panel or inside a narrow one."""
+    """Add a legend, beside a wide panel or inside a narrow one."""
     if size_of(ax)[0] >= _WIDE:
         ax.legend(handles=lines, loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.8)
     else:

@@ -1,4 +1,4 @@
-"""Scores beside the weights that they become."""
+"""Plot scores beside the weights computed from them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,18 +13,18 @@ from glassformer.validation import require_shape
 
 @styled
 def plot_scores_and_weights(scores: Any, weights: Mapping[str, Any], *, labels: Sequence[str]) -> Any:
-    """Draw scores as bars, and beside them, on one scale, each set of weights that was made of them.
+    """Plot scores as bars, and each set of weights computed from them on one scale.
 
     Args:
-        scores: any numbers, (keys,).
-        weights: a title and weights between 0 and 1, (keys,), for each panel.
-        labels: one for each key.
+        scores: one score per key, (keys,).
+        weights: weights between 0 and 1, (keys,), by the title of their panel.
+        labels: names of the keys.
 
     Returns:
-        The axes, first that of the scores.
+        The axes; the first shows the scores.
 
     Raises:
-        ValueError: the numbers of scores, weights and labels differ, or a number is not finite.
+        ValueError: scores, weights and labels differ in length, or a number is not finite.
     """
     bars = to_array("scores", scores, (1,))
     require_labels("labels", labels, len(bars))

@@ -1,4 +1,4 @@
-"""How vectors are cut into heads: who owns which number, before and after."""
+"""Show how vectors are split into heads: the components of each head, before and after."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,28 +12,27 @@ from glassformer.plotting.style import COLORS, SIZES, finish, panels, styled
 from glassformer.validation import require_multiple
 
 _COLORS = ("violet", "amber", "slate", "rose")
-_GAP = 0.6  # between the pieces of two heads, in cells
+_GAP = 0.6  # cells between two heads
 
 
 @styled
 def plot_split(x: Any, pieces: Mapping[str, Any], *, words: Sequence[str]) -> Any:
-    """Draw the vectors of a sentence, and beside them the pieces that a head each was given.
+    """Plot the vectors of a sentence, and beside them the same components split into heads.
 
-    To be followed by eye, the numbers in ``x`` count its cells, word by word: 0, 1, 2, and so on. A cell is
-    drawn as the initial of the word that it came from and its place in that word's vector, in the colour of
-    the head that should have it.
+    The numbers in ``x`` must count its components, word by word: 0, 1, 2, and so on. Each component shows the
+    initial of its word and its index in that word's vector, in the colour of its head.
 
     Args:
-        x: the cells' numbers, (time, d_model).
-        pieces: a title, and the same numbers cut into heads, (heads, time, d_head), for each panel.
-        words: one for each row of ``x``; their initials should differ.
+        x: numbers of the components, (time, d_model).
+        pieces: the same numbers split into heads, (heads, time, d_head), by the title of their panel.
+        words: words of the rows of ``x``; their initials should differ.
 
     Returns:
-        The axes, first that of ``x``.
+        The axes; the first shows ``x``.
 
     Raises:
-        ValueError: ``x`` does not count its cells, pieces do not hold the same cells in as many heads each,
-            or there are not as many words as rows.
+        ValueError: ``x`` does not count its components, the pieces hold other numbers or differ in their
+            number of heads, or the number of words is wrong.
     """
     cells = to_array("x", x, (2,))
     _require_same_cells("x", cells, cells.size)
@@ -41,7 +40,7 @@ def plot_split(x: Any, pieces: Mapping[str, Any], *, words: Sequence[str]) -> An
     drawn = {title: to_array(f"pieces[{title!r}]", piece, (3,)) for title, piece in pieces.items()}
     counts = {len(piece) for piece in drawn.values()}
     if len(counts) != 1:
-        raise ValueError(f"pieces must hold equally many heads, got {sorted(counts)}")
+        raise ValueError(f"pieces must have the same number of heads, got {sorted(counts)}")
     num_heads, d_model = counts.pop(), cells.shape[1]
     require_multiple(d_model, num_heads)
     for title, piece in drawn.items():

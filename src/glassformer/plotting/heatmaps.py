@@ -1,4 +1,4 @@
-"""Matrices as panes of glass: who attends to whom, who may look where, and signed numbers."""
+"""Plot matrices: attention weights, masks, and signed numbers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,9 +20,9 @@ from glassformer.validation import require_mask, require_positive
 _MAY, _MAY_NOT = COLORS["violet"], "none"
 _LARGEST_CELL = 0.5  # inches
 _MOST_NUMBERS = 150
-_CHARACTER = 0.075  # inches that a character of a label takes
-_LARGEST_TILED = 40  # beyond so many rows or columns the gaps between tiles would be all there is to see
-_ROOM_FOR_NUMBER = 0.36  # inches that a cell must be wide for a number to fit
+_CHARACTER = 0.075  # inches per character of a label
+_LARGEST_TILED = 40  # larger matrices have no gaps between their cells
+_ROOM_FOR_NUMBER = 0.36  # inches: narrower cells show no number
 
 
 @styled
@@ -35,22 +35,22 @@ def plot_attention(
     title: str | None = None,
     limit: float | int = 1.0,
 ) -> Axes:
-    """Draw how much each query (a row) attends to each key (a column).
+    """Plot attention weights, with a row per query and a column per key.
 
-    The darker a cell, the larger its weight, on a scale that is the same in every figure. Where there is
-    room, the weight stands in its cell: "0" is exactly zero, "0.00" only small.
+    The darker a cell, the larger its weight, on the same scale in every figure. If there is room, cells show
+    their weights: "0" is exactly zero, "0.00" is only small.
 
     Args:
         weights: weights of one head, (query, key): array, nested list or tensor on any device.
-        rows: the tokens that ask.
-        columns: the tokens that are asked.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
-        limit: the weight at the dark end of the scale.
+        rows: query tokens.
+        columns: key tokens.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
+        limit: weight at the dark end of the scale.
 
     Raises:
-        ValueError: ``weights`` is no matrix of finite numbers between 0 and ``limit``, or there are not
-            as many labels as rows or columns.
+        ValueError: ``weights`` is not a matrix of finite numbers between 0 and ``limit``, or the number of
+            labels is wrong.
     """
     matrix = to_array("weights", weights, axes=(2,))
     require_positive(limit=limit)
@@ -72,17 +72,17 @@ def plot_mask(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw which query (a row) may look at which key (a column): filled where it may, hollow where not.
+    """Plot an attention mask: a cell is filled if its query (row) may attend to its key (column).
 
     Args:
-        mask: True = this query may look at this key, (query, key): array or tensor on any device.
-        rows: the tokens that ask.
-        columns: the tokens that are asked.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        mask: True where a query may attend to a key, (query, key): array or tensor on any device.
+        rows: query tokens.
+        columns: key tokens.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
-        ValueError: ``mask`` is not a boolean matrix, or there are not as many labels as rows or columns.
+        ValueError: ``mask`` is not a boolean matrix, or the number of labels is wrong.
     """
     matrix = to_array("mask", mask, axes=(2,))
     require_mask(matrix, matrix.shape, name="mask")
@@ -109,18 +109,18 @@ def plot_matrix(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw signed numbers: violet above zero, brown below, the paler the nearer to it.
+    """Plot signed numbers: violet above zero, brown below, and pale near zero.
 
     Args:
-        matrix: the numbers, (row, column): array, nested list or tensor on any device.
+        matrix: numbers, (row, column): array, nested list or tensor on any device.
         rows: names of the rows.
         columns: names of the columns.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
-        ValueError: ``matrix`` is no matrix of finite numbers, or there are not as many labels as rows
-            or columns.
+        ValueError: ``matrix`` is not a matrix of finite numbers, or the number of labels is
+            wrong.
     """
     numbers = to_array("matrix", matrix, axes=(2,))
     limit = float(np.abs(numbers).max()) or 1.0
@@ -133,7 +133,7 @@ def plot_matrix(
 def _grid(
     matrix: Array, ax: Axes | None, rows: Sequence[str] | None, columns: Sequence[str] | None
 ) -> tuple[Axes, PolyCollection]:
-    """Lay out one uncoloured cell for each number, the first row at the top, and name rows and columns."""
+    """Add one uncoloured cell per number, the first row at the top, and label rows and columns."""
     require_labels("rows", rows, matrix.shape[0])
     require_labels("columns", columns, matrix.shape[1])
     side = min(_LARGEST_CELL, (WIDTH - 2.2) / matrix.shape[1], 4.5 / matrix.shape[0])
@@ -155,7 +155,7 @@ def _grid(
 
 
 def _outlines(shape: tuple[int, ...]) -> Array:
-    """Outline each cell, with a gap and round corners where the cells are large enough to show them."""
+    """Compute the outlines of the cells, with gaps and round corners if the cells are large enough."""
     half, radius, corners = (0.47, 0.1, 20) if max(shape) <= _LARGEST_TILED else (0.5, 0.0, 4)
     turn = 2 * np.pi * (np.arange(corners) + 0.5) / corners
     direction = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
@@ -172,7 +172,7 @@ def _name(axis: Axis, labels: Sequence[str] | None) -> None:
 
 
 def _cell_width(ax: Axes) -> float:
-    """Width of a cell in inches, as far as it is known before the figure is laid out."""
+    """Return the width of a cell in inches, as known before the figure is laid out."""
     width, height = size_of(ax)
     columns, rows = abs(np.diff(ax.get_xlim()))[0], abs(np.diff(ax.get_ylim()))[0]
     return float(min(width / columns, height / rows))
@@ -186,7 +186,7 @@ def _shade(
     scale: tuple[float | int, float | int],
     write: Callable[[Any], str],
 ) -> None:
-    """Colour the cells by their numbers, and write these into them, or the scale beside them."""
+    """Colour the cells, and add their numbers, or a colour bar if there is no room."""
     norm = Normalize(*scale)
     cells.set(array=matrix.ravel(), cmap=colormap, norm=norm)
     if matrix.size <= _MOST_NUMBERS and _cell_width(ax) >= _ROOM_FOR_NUMBER:
@@ -210,7 +210,7 @@ def _write_whole(number: Any) -> str:
 
 
 def _query_by_key(ax: Axes, title: str | None) -> Axes:
-    """Name the axes of attention, each in its colour."""
+    """Label the axes of an attention matrix, each in its colour."""
     ax.set_ylabel("query", color=COLORS["query"], weight="bold")
     ax.set_xlabel("key", color=COLORS["key"], weight="bold")
     return finish(ax, title)

@@ -1,4 +1,4 @@
-"""How well something works at each length, and where the lengths that it was trained on end."""
+"""Plot results against sequence length, with the training lengths shaded."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,31 +14,36 @@ from glassformer.validation import require_whole
 
 @styled
 def plot_lengths(
-    lengths: Any, questions: Mapping[str, Mapping[str, Any]], *, trained: int, xlabel: str, ylabel: str
+    lengths: Any,
+    questions: Mapping[str, Mapping[str, Any]],
+    *,
+    training_length: int,
+    xlabel: str,
+    ylabel: str,
 ) -> Array:
-    """Draw curves against length in a panel for each question, trained lengths shaded, one legend for all.
+    """Plot curves against sequence length, one panel per question, with one legend for all.
 
     Args:
-        lengths: where all curves were measured, (points,), above zero.
-        questions: each panel's title, and its curves as `plot_curves` takes them.
-        trained: the longest length of training.
-        xlabel: what the lengths count.
-        ylabel: what the values are, and their unit.
+        lengths: sequence lengths, (points,), above zero.
+        questions: curves as in `plot_curves`, by the title of their panel.
+        training_length: longest sequence length in training, up to which the panels are shaded.
+        xlabel: label of the x axis: the unit of the lengths.
+        ylabel: label of the y axis, with its unit.
 
     Returns:
-        An array of axes, one for each question.
+        An array of axes, one per question.
 
     Raises:
-        ValueError: there is no question, ``trained`` is not a whole number of at least 1, the
-            questions do not have the same curves, or a curve does not fit.
+        ValueError: there is no question, ``training_length`` is not a whole number of at least 1, or the
+            questions have different curves.
     """
-    require_whole(trained=trained)
+    require_whole(training_length=training_length)
     if len(named := {tuple(curves) for curves in questions.values()}) > 1:
         raise ValueError(f"questions must have the same curves, got {sorted(named)}")
     axes = panels(len(questions), height=3.3)
     for ax, (question, curves) in zip(axes, questions.items(), strict=True):
         plot_curves(lengths, curves, xlabel=xlabel, ylabel=ylabel, ax=ax, title=question, xscale="log")
-        _shade(ax, np.asarray(lengths), trained)
+        _shade(ax, np.asarray(lengths), training_length)
         ax.set_ylim(-0.03, 1.06)
         if ax is not axes[0]:
             ax.set_ylabel("")
@@ -48,7 +53,7 @@ def plot_lengths(
 
 
 def _shade(ax: Axes, lengths: Array, trained: int) -> None:
-    """Show what was seen in training; name few lengths, or their names would run into each other."""
+    """Shade the lengths of training, and label only powers of two, so that labels do not overlap."""
     ax.axvspan(lengths.min(), trained, color=COLORS["text"], alpha=0.13, linewidth=0)
     ax.text(trained, 0, "trained ", ha="right", va="bottom", size=SIZES["small"], color=COLORS["text"])
     doubled = [each for each in 2.0 ** np.arange(20) if lengths.min() <= each <= lengths.max()]
@@ -57,7 +62,7 @@ def _shade(ax: Axes, lengths: Array, trained: int) -> None:
 
 
 def _one_legend(axes: Array) -> None:
-    """Gather what the panels' legends say once, below them all."""
+    """Replace the legends of all panels by one below them."""
     figure = axes[0].get_figure(root=True)
     lines = [line for line in axes[0].get_lines() if not line.get_label().startswith("_")]
     for ax in axes:

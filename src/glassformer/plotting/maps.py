@@ -1,4 +1,4 @@
-"""Every head of a model at a glance: a wall of small maps, one row an attention, one column a head."""
+"""Plot every head of a model: small attention maps, one row per attention, one column per head."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,32 +11,31 @@ from glassformer.plotting.arrays import to_array
 from glassformer.plotting.colors import SEQUENTIAL
 from glassformer.plotting.style import COLORS, SIZES, WIDTH, open_figure, styled
 
-_LABELS, _TILE_GAP, _TOP = 1.15, 0.09, 0.35  # inches: names of rows, between maps, names of columns
+_LABELS, _TILE_GAP, _TOP = 1.15, 0.09, 0.35  # inches: row labels, gaps between maps, column labels
 
 
 @styled
 def plot_maps(weights_of: Mapping[str, Any]) -> Array:
-    """Draw the weights of every head of several attentions, small, without numbers.
+    """Plot the weights of every head of several attentions as small maps without numbers.
 
-    The scale of darkness is that of `plot_attention`. All maps share one size of cell, so that a map is as
-    wide as there are keys and as high as there are queries.
+    The colours are those of `plot_attention`. All cells have the same size, so maps with more keys are
+    wider and maps with more queries are higher.
 
     Args:
-        weights_of: the name of each attention, and its weights, (heads, query, key).
+        weights_of: weights, (heads, query, key), by the name of the attention.
 
     Returns:
         The axes, (attention, head).
 
     Raises:
-        ValueError: there is no attention, they differ in their number of heads, or weights are not between
-            0 and 1.
+        ValueError: there is no attention, the numbers of heads differ, or a weight is not between 0 and 1.
     """
     if not weights_of:
         raise ValueError("weights_of must hold at least 1 attention, got 0")
     drawn = {name: to_array(f"weights_of[{name!r}]", weights, (3,)) for name, weights in weights_of.items()}
     counts = {len(weights) for weights in drawn.values()}
     if len(counts) > 1:
-        raise ValueError(f"weights_of must hold equally many heads, got {sorted(counts)}")
+        raise ValueError(f"weights_of must have the same number of heads, got {sorted(counts)}")
     for name, weights in drawn.items():
         if weights.min() < 0 or weights.max() > 1 + 1e-6:
             raise ValueError(

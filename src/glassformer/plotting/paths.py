@@ -1,4 +1,4 @@
-"""How far a signal travels between two words: hand to hand, or at once."""
+"""Draw the paths of a signal between two words: through recurrence and through attention."""
 
 from collections.abc import Sequence
 
@@ -12,17 +12,17 @@ from glassformer.plotting.style import COLORS, SIZES, axes_or_new, styled
 def plot_paths(
     words: Sequence[str], first: int, last: int, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw a sentence with two ways from one word to a later one: below, word by word; above, in one step.
+    """Draw two paths between two words: recurrence below, word by word; attention above, in one step.
 
     Args:
-        words: the sentence.
-        first: place of the word that the signal comes from, counted from 0.
-        last: place of the word where it is needed.
-        ax: where to draw; a new figure without it.
-        title: what the figure says.
+        words: words of the sentence.
+        first: index of the word where the signal starts, counted from 0.
+        last: index of the word where it is needed.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
-        ValueError: ``first`` does not stand before ``last``, or ``last`` is not in the sentence.
+        ValueError: ``first`` is not before ``last``, or ``last`` is outside the sentence.
     """
     if not 0 <= first < last < len(words):
         raise ValueError(f"first ({first}) must come before last ({last}), and both be below {len(words)}")
@@ -50,7 +50,7 @@ def plot_paths(
 
 
 def _places(words: Sequence[str]) -> list[float]:
-    """Centre of each word on a line, in letters, with a gap of two letters."""
+    """Return the centre of each word on a line, in letters, with a gap of two letters."""
     places, edge = [], 1.0
     for word in words:
         places.append(edge + len(word) / 2)

@@ -1,4 +1,4 @@
-"""Measured points, and the curves that were drawn through them."""
+"""Plot measured points and the curves fitted to them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,20 +23,20 @@ def plot_fits(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw points as dots in the colour of values, and curves that estimate what lies between them.
+    """Plot points as dots in the colour of values, and the curves fitted to them.
 
     Args:
-        keys: where the points lie, (points,).
-        values: what was measured there, (points,).
-        x: where the curves were computed, (places,).
-        fits: each curve's name and its estimates, (places,) or (seeds, places), as in `plot_curves`.
-        xlabel: what places are, and their unit.
-        ylabel: what values are, and their unit.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        keys: x coordinates of the points, (points,).
+        values: y coordinates of the points, (points,).
+        x: x coordinates of the curves, (places,).
+        fits: estimates, (places,) or (seeds, places), by the name of the curve, as in `plot_curves`.
+        xlabel: label of the x axis, with its unit.
+        ylabel: label of the y axis, with its unit.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
-        ValueError: there are not as many values as keys, or a curve does not fit `plot_curves`.
+        ValueError: keys and values differ in length, or as in `plot_curves`.
     """
     places = to_array("keys", keys, axes=(1,))
     measured = to_array("values", values, axes=(1,))

@@ -1,4 +1,4 @@
-"""A training run as its log tells it: loss and score against steps."""
+"""Plot the log of a training run: losses and scores against steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,19 +14,19 @@ _LOSSES = {
     "loss": ("training", "violet", "-", ""),
     "validation_loss": ("validation", "amber", (0, (5, 1.5)), "o"),
 }
-_MOST_MARKERS = 30  # beyond so many points a curve is drawn without them
+_MOST_MARKERS = 30  # a curve with more points has no markers
 
 
 @styled
 def plot_run(entries: Sequence[Mapping[str, Any]]) -> Array:
-    """Draw the losses of a run and, where it was validated, its BLEU, each against the step.
+    """Plot the losses of a run against the step and, if it was validated, its BLEU.
 
     Args:
-        entries: the lines of its log, as `training.log.read_log` gives them. Each has a "step", and some
-            have a "loss", a "validation_loss" or a "validation_bleu"; what else they have is not drawn.
+        entries: lines of the log, as `training.log.read_log` returns them. Each has a "step", and some have a
+            "loss", a "validation_loss" or a "validation_bleu"; other values are ignored.
 
     Returns:
-        An array of axes: of the losses and, if there is any score, of the scores.
+        An array of axes: one for the losses and, if there are scores, one for them.
 
     Raises:
         ValueError: no line has a loss, a line has no step, or a number is not finite.
@@ -39,7 +39,7 @@ def plot_run(entries: Sequence[Mapping[str, Any]]) -> Array:
     for name, (label, color, line, marker) in _LOSSES.items():
         if len(curves[name]):
             _draw(axes[0], curves[name], label, color, line, marker)
-    axes[0].set(xlabel="step", ylabel="loss a token")
+    axes[0].set(xlabel="step", ylabel="loss per token")
     axes[0].legend(loc="best", handlelength=2.8)
     if scored:
         _draw(axes[1], curves["validation_bleu"], "validation", "amber", (0, (5, 1.5)), "o")
@@ -49,13 +49,13 @@ def plot_run(entries: Sequence[Mapping[str, Any]]) -> Array:
 
 
 def _curve(entries: Sequence[Mapping[str, Any]], name: str) -> Array:
-    """Steps and numbers of the lines that have this name, one a row."""
+    """Return the steps and values of the lines that have this name, one per row."""
     for number, entry in enumerate(entries, start=1):
         if "step" not in entry:
             raise ValueError(f"entries must each have a step, got none in line {number}: {dict(entry)}")
     points = np.array([(entry["step"], entry[name]) for entry in entries if name in entry], dtype=float)
     if not np.isfinite(points).all():
-        raise ValueError(f"entries must hold finite numbers, got a {name} that is not")
+        raise ValueError(f"entries must hold finite numbers, got {name} = NaN or infinity")
     return points
 
 

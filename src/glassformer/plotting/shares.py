@@ -1,4 +1,4 @@
-"""Shares of the time that something happened, each a dot, beside what chance would give."""
+"""Plot relative frequencies as dots, beside the level of chance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, style
 
 _COLORS = ("violet", "amber", "slate", "rose")
 _MARKERS = "os^D"
-_SPREAD = 0.3  # how far from the middle of its column a dot may stand
+_SPREAD = 0.3  # largest distance of a dot from the middle of its column
 
 
 @styled
@@ -23,14 +23,14 @@ def plot_shares(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw a column of dots for each group, one a share, and a bar at their mean.
+    """Plot a column of dots per group, one per share, with a bar at their mean.
 
     Args:
-        shares: the name of each group, and its numbers from 0 to 1, of any shape.
-        ylabel: what the shares are of.
-        chance: the share that chance would give, drawn as a line.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
+        shares: numbers from 0 to 1, of any shape, by the name of the group.
+        ylabel: label of the y axis.
+        chance: share expected by chance, drawn as a line.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
 
     Raises:
         ValueError: there is no group, or a number is not between 0 and 1.

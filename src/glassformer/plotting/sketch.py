@@ -1,4 +1,4 @@
-"""Pen and paper for drawings: boxes, arrows and glowing parts, in tenths of an inch."""
+"""Primitives of drawings: boxes, arrows and highlighted parts, in tenths of an inch."""
 
 from typing import Any, Literal
 
@@ -14,10 +14,10 @@ Point = tuple[float, float]
 
 
 class Sketch:
-    """A sheet of paper `WIDTH` inches wide. What is lit glows in colour, all else stays a grey outline."""
+    """Drawing of `WIDTH` inches: lit parts glow in colour, all others are grey outlines."""
 
     def __init__(self, height: float) -> None:
-        """Take a sheet so many inches high."""
+        """Open a drawing of the given height in inches."""
         figure = open_figure(WIDTH, height)
         self.ax: Axes = figure.add_axes((0, 0, 1, 1), xlim=(0, 10 * WIDTH), ylim=(0, 10 * height))
         self.ax.set_axis_off()
@@ -35,7 +35,7 @@ class Sketch:
         fill: float = 0.0,
         radius: float = 0.7,
     ) -> None:
-        """Draw a rounded box, hollow unless it is lit."""
+        """Draw a rounded box, which is hollow unless lit."""
         if lit:
             for linewidth, alpha in ((9, 0.07), (6, 0.1), (3.5, 0.16)):
                 self._rounded(
@@ -73,7 +73,7 @@ class Sketch:
         align: Literal["left", "center"] = "center",
         size: float = SIZES["small"],
     ) -> None:
-        """Draw a box with words in it; one that has a colour of its own shows it unlit, too."""
+        """Draw a box with a label, which keeps a given colour even if unlit."""
         rest = color or COLORS["text"]
         self.box(left, bottom, width, height, lit=lit, color=color or COLORS["violet"], edge=rest)
         self.text(
@@ -111,7 +111,7 @@ class Sketch:
         lit: bool = False,
         radius: float = 1.2,
     ) -> None:
-        """Draw a pane of glass: a faint sheet with an edge, that other parts stand on."""
+        """Draw a faint pane behind other parts."""
         color = COLORS["violet"] if lit else COLORS["text"]
         if lit:
             for linewidth, alpha in ((8, 0.08), (5, 0.12)):
@@ -149,7 +149,7 @@ class Sketch:
         weight: str = "normal",
         style: Literal["normal", "italic"] = "normal",
     ) -> None:
-        """Write words, centred in height on y."""
+        """Write text, vertically centred at y."""
         self.ax.text(
             x,
             y,
@@ -200,7 +200,7 @@ class Sketch:
         self.ax.fill(*zip(*points, strict=True), facecolor=(color, 0.14 if lit else 0.05), linewidth=0)
 
     def curve(self, x: Array, y: Array, *, lit: bool = False, color: str = COLORS["violet"]) -> None:
-        """Draw a line through points."""
+        """Draw a curve through points."""
         self.ax.plot(
             x,
             y,
@@ -210,7 +210,7 @@ class Sketch:
         )
 
     def tiles(self, left: float, bottom: float, shades: Array, *, side: float, lit: bool = False) -> None:
-        """Draw a matrix as tiles, the denser the larger a number from 0 to 1; NaN leaves one hollow."""
+        """Draw a matrix of numbers from 0 to 1 as tiles of that opacity; NaN is hollow."""
         color = COLORS["violet"] if lit else COLORS["text"]
         rows, _ = shades.shape
         for (row, column), shade in np.ndenumerate(shades):
@@ -228,7 +228,7 @@ class Sketch:
 
 
 def _rounded_path(points: tuple[Point, ...], radius: float) -> Path:
-    """Join points by straight lines, each corner cut by a quadratic curve."""
+    """Join points by straight lines with rounded corners."""
     corners = [np.asarray(point, float) for point in points]
     vertices, codes = [corners[0]], [Path.MOVETO]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):

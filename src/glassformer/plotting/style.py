@@ -1,4 +1,4 @@
-"""One look for every figure: readable on white and on black, told apart by the colour-blind."""
+"""Style of every figure: legible on white and on black, and safe for colour-blind readers."""
 
 import functools
 import sys
@@ -17,12 +17,12 @@ from glassformer.validation import require_positive, require_whole
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Width of every figure in inches, so that one type size is one size on the page.
+#: Width of every figure in inches; equal widths give equal type sizes on the page.
 WIDTH = 7.2
-#: Height of a figure in inches unless its content asks for another.
+#: Default height of a figure in inches.
 HEIGHT = 2.9
 
-#: Query, key and value have one colour each everywhere; the rest are free for anything else.
+#: Queries, keys and values have the same colours everywhere; the others are free.
 COLORS = {
     "query": "#DF4F12",
     "key": "#2B68C8",
@@ -34,7 +34,7 @@ COLORS = {
     "text": "#767676",
 }
 
-#: The type scale, in points.
+#: Type sizes in points.
 SIZES = {"headline": 13.0, "title": 11.0, "label": 10.0, "tick": 9.0, "small": 8.0}
 
 _STYLE: Any = {
@@ -73,10 +73,10 @@ _STYLE: Any = {
 
 
 def styled(draw: Callable[P, T]) -> Callable[P, T]:
-    """Draw in the book's style, and leave matplotlib's own settings as they were.
+    """Apply the book's style while a function draws, and restore matplotlib's settings afterwards.
 
-    Not `matplotlib.rc_context`: that restores every setting, and so undoes what a notebook's backend sets
-    when the first figure loads it, after which no figure would be shown.
+    `matplotlib.rc_context` would restore every setting. That undoes the settings which a notebook's backend
+    makes when it is loaded by the first figure, and no figure would be shown.
     """
 
     @functools.wraps(draw)
@@ -93,15 +93,15 @@ def styled(draw: Callable[P, T]) -> Callable[P, T]:
 
 @styled
 def panels(count: int, *, width: float | int = WIDTH, height: float | int = HEIGHT) -> Any:
-    """Open a figure of panels side by side.
+    """Open a figure with panels side by side.
 
     Args:
-        count: how many panels.
-        width: of the whole figure, in inches.
-        height: of the whole figure, in inches.
+        count: number of panels.
+        width: width of the figure in inches.
+        height: height of the figure in inches.
 
     Returns:
-        An array of so many axes, to hand to the drawing functions one by one.
+        An array of axes, one per panel, for the ``ax`` of plot functions.
 
     Raises:
         ValueError: ``count`` is not a whole number of at least 1, or a size is not positive.
@@ -118,34 +118,34 @@ def panels(count: int, *, width: float | int = WIDTH, height: float | int = HEIG
 def open_figure(
     width: float | int, height: float | int, layout: Literal["constrained"] | None = None
 ) -> Figure:
-    """Open a figure that stays whole: a notebook would crop it to its ink and change the size of its type."""
+    """Open a figure that a notebook does not crop, which would change its type size."""
     figure = plt.figure(figsize=(width, height), layout=layout)
-    _sharpen_notebook()  # now, for the first figure has loaded the backend
+    _sharpen_notebook()  # now, because the first figure has loaded the backend
     figure.add_artist(Rectangle((0, 0), 1, 1, transform=figure.transFigure, fill=False, linewidth=0))
     return figure
 
 
 def axes_or_new(ax: Axes | None, height: float | int = HEIGHT) -> Axes:
-    """Take the axes that were given, or open a figure with one panel."""
+    """Return the given axes, or those of a new figure."""
     return panels(1, height=height)[0] if ax is None else ax
 
 
 def finish(ax: Axes, title: str | None) -> Axes:
-    """Give a figure its title, if it has one, and hand it over."""
+    """Set the title, if there is one, and return the axes."""
     if title is not None:
         ax.set_title(title, loc="left")
     return ax
 
 
 def size_of(ax: Axes) -> tuple[float, float]:
-    """Width and height in inches, as far as they are known before the figure is laid out."""
+    """Return width and height in inches, as known before the figure is laid out."""
     place, figure = ax.get_position(), ax.get_figure(root=True)
     assert figure is not None
     return place.width * figure.get_figwidth(), place.height * figure.get_figheight()
 
 
 def color_bar(drawn: ScalarMappable, ax: Axes) -> None:
-    """Show what the colours mean, beside what they colour."""
+    """Add a colour bar."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     bar = figure.colorbar(drawn, ax=ax, shrink=0.8, aspect=16, pad=0.03)
@@ -154,7 +154,7 @@ def color_bar(drawn: ScalarMappable, ax: Axes) -> None:
 
 
 def _fix_ticks(ax: Axes) -> None:
-    """Store the look of ticks in the axes: matplotlib makes some of them only when it draws."""
+    """Store the style of ticks in the axes, because matplotlib creates some only when it draws."""
     ax.tick_params(
         which="both",
         color=COLORS["text"],
@@ -165,7 +165,7 @@ def _fix_ticks(ax: Axes) -> None:
 
 
 def _sharpen_notebook() -> None:
-    """Ask a notebook's inline backend for twice the pixels, unless its user has chosen a format."""
+    """Double the resolution of a notebook's inline backend, unless its user has chosen a format."""
     inline = sys.modules.get("matplotlib_inline.backend_inline")
     config = sys.modules.get("matplotlib_inline.config")
     if inline is None or config is None or not config.InlineBackend.initialized():

@@ -1,4 +1,4 @@
-"""Vectors of two numbers as arrows on a plane."""
+"""Plot two-dimensional vectors as arrows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,20 +20,20 @@ def plot_vectors(
     title: str | None = None,
     colors: Mapping[str, str] | None = None,
 ) -> Axes:
-    """Draw each vector as an arrow from the origin, its name at the tip, with equal units on both axes.
+    """Plot vectors as arrows from the origin, with their names at the tips and equal units on both axes.
 
-    A vector wears the colour that ``colors`` gives it; without one, a name that begins with query, key or
-    value ("query it", "key bank") wears that colour, and any other is violet.
+    The colour of a vector is taken from ``colors``, or else from its name: "query it" or "key bank" have the
+    colours of queries and keys. All others are violet.
 
     Args:
-        vectors: each vector's name and its two numbers.
-        ax: where to draw; without it, in a new figure.
-        title: what is shown.
-        colors: names of vectors and their colours: a name in `COLORS`, or any colour of matplotlib.
+        vectors: two numbers by the name of the vector.
+        ax: axes to draw on; a new figure if omitted.
+        title: title of the panel.
+        colors: colours by the name of the vector: a name in `COLORS`, or any colour of matplotlib.
 
     Raises:
-        ValueError: there is no vector, one does not hold two finite numbers, or ``colors`` names a vector
-            that is not there.
+        ValueError: there is no vector, a vector is not two finite numbers, or ``colors`` names an
+            unknown vector.
     """
     if not vectors:
         raise ValueError("vectors must hold at least 1, got 0")
@@ -67,7 +67,7 @@ def _color_of(name: str) -> str:
 
 
 def _frame(ax: Axes, tips: Array) -> None:
-    """Show the origin and every tip with a margin around them, and the two axes through the origin."""
+    """Set limits with a margin around the origin and all tips, and draw both axes."""
     corners = np.concatenate([tips, np.zeros((1, 2))])
     low, high = corners.min(axis=0), corners.max(axis=0)
     size = np.array(size_of(ax))
