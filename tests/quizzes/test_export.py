@@ -1,4 +1,4 @@
-"""A learning platform gets what the page says: packages are valid, and judge each answer as the page does."""
+"""Exported quizzes are valid packages that score each answer as the page does."""
 
 import hashlib
 import zipfile
@@ -39,16 +39,19 @@ def exported(tmp_path_factory):
     return folder
 
 
-def test_every_chapter_is_exported_and_every_file_of_it_is_valid(exported):
+def test_every_chapter_is_exported(exported):
     assert sorted(path.name for path in exported.iterdir()) == sorted(
         name for slug in slugs() for name in (f"{slug}.xml", f"{slug}.zip")
     )
+
+
+def test_every_exported_file_is_valid(exported):
     for slug in slugs():
         for name, document in documents(exported / f"{slug}.zip").items():
             assert SCHEMA.validate(document), f"{slug}, {name}: {SCHEMA.error_log.last_error}"
 
 
-def test_the_manifest_and_the_test_name_every_file_and_no_other(tmp_path):
+def test_the_manifest_and_the_test_list_exactly_the_files_of_the_package(tmp_path):
     write_package(tmp_path / "sums.zip", "sums", "Sums", ALL)
     files = documents(tmp_path / "sums.zip")
     manifest, test = files["imsmanifest.xml"], files["test.xml"]
@@ -62,7 +65,7 @@ def test_the_manifest_and_the_test_name_every_file_and_no_other(tmp_path):
     assert [files[href].get("identifier") for href in hrefs] == needed
 
 
-def test_the_same_questions_make_the_same_bytes_and_nothing_is_left_over(tmp_path):
+def test_the_same_questions_give_the_same_bytes_and_no_temporary_files(tmp_path):
     digests = set()
     for _ in range(2):
         write_package(tmp_path / "sums.zip", "sums", "Sums", ALL)
@@ -71,7 +74,7 @@ def test_the_same_questions_make_the_same_bytes_and_nothing_is_left_over(tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["sums.zip"]
 
 
-# ---- What is valid ----
+# ---- The schema ----
 
 
 TEST = write_test("sums", "Sums", ALL)
@@ -119,15 +122,15 @@ EARLY = '<modalFeedback outcomeIdentifier="FEEDBACK" identifier="A" showHide="sh
         (MANIFEST, '<file href="items/sums-one.xml"/>', "<file/>"),
     ],
 )  # fmt: skip
-def test_the_schema_refuses_a_file_with_one_fault(document, piece, fault):
+def test_the_schema_rejects_a_file_with_one_fault(document, piece, fault):
     text = etree.tostring(document, encoding="unicode")
     assert piece in text
     SCHEMA.assertValid(etree.fromstring(text))
     assert not SCHEMA.validate(etree.fromstring(text.replace(piece, fault, 1)))
 
 
-def faults_of_names(item):
-    """Names that nothing declares, that nothing uses, or that two things bear: what no grammar sees."""
+def wrong_names(item):
+    """Yield names that are undeclared, unused or used twice, which no schema detects."""
 
     def names(path):
         return item.xpath(path, namespaces=PREFIX)
@@ -147,18 +150,18 @@ def faults_of_names(item):
         yield from {name for name in together if together.count(name) > 1}
 
 
-def test_every_name_in_an_item_is_declared_and_used_and_borne_by_one(exported):
+def test_every_name_in_an_item_is_declared_used_and_unique(exported):
     for slug in slugs():
         files = documents(exported / f"{slug}.zip")
         for name, document in files.items():
             if name.startswith("items/"):
-                assert not [*faults_of_names(document)], f"{slug}, {name}"
+                assert not [*wrong_names(document)], f"{slug}, {name}"
         for name in ("test.xml", "imsmanifest.xml"):
-            borne = files[name].xpath(
+            names = files[name].xpath(
                 "//c:*/@identifier | //*[@title or @href]/@identifier", namespaces=PREFIX
             )
-            borne += files[name].xpath("//q:testPart/@identifier", namespaces=PREFIX)
-            assert len({*borne}) == len(borne) > 1, f"{slug}, {name}"
+            names += files[name].xpath("//q:testPart/@identifier", namespaces=PREFIX)
+            assert len({*names}) == len(names) > 1, f"{slug}, {name}"
 
 
 @pytest.mark.parametrize(
@@ -172,18 +175,18 @@ def test_every_name_in_an_item_is_declared_and_used_and_borne_by_one(exported):
         (NUMBER, ">WRONG</baseValue>", ">FALSE</baseValue>"),
     ],
 )
-def test_a_name_that_nothing_declares_is_found(question, piece, fault):
+def test_an_undeclared_name_is_found(question, piece, fault):
     text = etree.tostring(write_item(question), encoding="unicode")
     assert piece in text
-    assert not [*faults_of_names(etree.fromstring(text))]
-    assert [*faults_of_names(etree.fromstring(text.replace(piece, fault, 1)))]
+    assert not [*wrong_names(etree.fromstring(text))]
+    assert [*wrong_names(etree.fromstring(text.replace(piece, fault, 1)))]
 
 
-# ---- Judged as by a platform ----
+# ---- Scored as by a platform ----
 
 
 def judge(question, response):
-    """Carry out an item's response processing, as the specification says; return score and what is shown."""
+    """Run an item's response processing by the specification; return the score and the feedback."""
     item = write_item(question)
     values = {"RESPONSE": response, "SCORE": 0.0, "FEEDBACK": None}
     correct = [value.text for value in item.findall(".//q:correctResponse/q:value", PREFIX)]
@@ -208,7 +211,7 @@ def judge(question, response):
                 return other - below <= one <= other + above
         raise AssertionError(kind)
 
-    def carry_out(rules):
+    def run(rules):
         for rule in rules:
             if name(rule) == "setOutcomeValue":
                 values[rule.get("identifier")] = evaluate(rule[0])
@@ -217,10 +220,10 @@ def judge(question, response):
                     branch for branch in rule if name(branch) == "responseElse" or evaluate(branch[0])
                 )
                 for branch in branches:
-                    carry_out(branch if name(branch) == "responseElse" else branch[1:])
+                    run(branch if name(branch) == "responseElse" else branch[1:])
                     break
 
-    carry_out(item.find("q:responseProcessing", PREFIX))
+    run(item.find("q:responseProcessing", PREFIX))
     shown = [
         "".join(feedback.itertext())
         for feedback in item.findall("q:modalFeedback", PREFIX)
@@ -246,14 +249,14 @@ def judge(question, response):
         (WHOLE, 10.0, 0, ["No. Multiplied."]),
     ],
 )
-def test_a_platform_scores_and_says_what_the_page_does(question, response, score, shown):
+def test_a_platform_gives_the_score_and_feedback_of_the_page(question, response, score, shown):
     assert judge(question, response) == (score, shown)
 
 
 # ---- Moodle ----
 
 
-def test_moodle_gets_shares_that_sum_to_all_and_what_is_said_to_each_answer(tmp_path):
+def test_moodle_gets_the_fraction_and_the_feedback_of_each_answer(tmp_path):
     write_moodle(tmp_path / "sums.xml", "sums", ALL)
     category, one, several, number, whole = etree.parse(tmp_path / "sums.xml").getroot()
     assert category.findtext("category/text") == "$course$/Glassformer/sums"

@@ -1,4 +1,4 @@
-"""The packages are valid by the official schema of QTI 2.1, too, where somebody has it: we do not ship it."""
+"""Exported packages are valid by the official QTI 2.1 schema, which is not shipped here."""
 
 import os
 import zipfile
@@ -19,7 +19,7 @@ INNER = f"""{OPENING} targetNamespace="urn:inner"><element name="inner"/></schem
 
 
 class Beside(etree.Resolver):
-    """Finds an imported schema where it should lie, or by its name beside the first one; never far away."""
+    """Find an imported schema at its location or by its name beside the first one, never over the network."""
 
     def __init__(self, folder):
         self.folder, self.missing = folder, []
@@ -49,7 +49,7 @@ def read_schema(path):
         ) from error
 
 
-def test_a_schema_that_is_imported_lies_beside_or_is_named_as_missing(tmp_path):
+def test_an_imported_schema_is_found_beside_the_first_or_reported_as_missing(tmp_path):
     first = tmp_path / "outer.xsd"
     first.write_text(OUTER)
     with pytest.raises(
@@ -67,7 +67,7 @@ def test_a_schema_that_is_imported_lies_beside_or_is_named_as_missing(tmp_path):
     "GLASSFORMER_QTI_SCHEMA" not in os.environ,
     reason="GLASSFORMER_QTI_SCHEMA names no official imsqti_v2p1.xsd",
 )
-def test_every_item_and_every_test_is_valid(tmp_path):
+def test_every_item_and_every_test_is_valid_by_the_official_schema(tmp_path):
     schema = read_schema(Path(os.environ["GLASSFORMER_QTI_SCHEMA"]))
     export_quizzes(tmp_path)
     for path in tmp_path.glob("*.zip"):

@@ -1,4 +1,4 @@
-"""Each chapter asks a few questions whose answers are computed, and has something to say to each answer."""
+"""Each chapter has a quiz whose numbers are computed and whose answers are all explained."""
 
 import ast
 import math
@@ -17,8 +17,9 @@ QUESTIONS = {slug: quizzes.questions(slug) for slug in CHAPTERS}
 every_chapter = pytest.mark.parametrize("slug", CHAPTERS)
 all_questions = [question for questions in QUESTIONS.values() for question in questions]
 choices = [question for question in all_questions if not isinstance(question, Number)]
+singles = [question for question in choices if isinstance(question, OneOf)]
 
-BY_HAND = {  # the answers once more, with nothing but arithmetic
+BY_HAND = {  # the answers, by arithmetic alone
     "bottleneck-kept": (1 / (1 + math.exp(-3))) ** 10,
     "queries-tie": (10 + 20) / 2,
     "scaling-divisor": math.sqrt(4 * 9 * 1),
@@ -49,31 +50,33 @@ BY_HAND = {  # the answers once more, with nothing but arithmetic
 }
 
 
-def test_every_chapter_has_a_quiz_and_no_quiz_is_without_a_chapter():
+def test_the_quizzes_are_those_of_the_chapters():
     assert sorted(path.stem for path in FOLDER.glob("[a-z]*.py")) == sorted(CHAPTERS)
 
 
 @every_chapter
-def test_a_chapter_asks_three_to_six_questions(slug):
+def test_a_chapter_has_three_to_six_questions(slug):
     assert 3 <= len(QUESTIONS[slug]) <= 6
 
 
-def test_ids_are_all_different_and_those_of_a_chapter_begin_alike():
-    ids = [question.id for question in all_questions]
-    assert len(set(ids)) == len(ids)
-    beginnings = {slug: {question.id.split("-")[0] for question in QUESTIONS[slug]} for slug in CHAPTERS}
-    assert [slug for slug, words in beginnings.items() if len(words) != 1] == []
-    assert len({min(words) for words in beginnings.values()}) == len(CHAPTERS)
+def test_ids_are_unique():
+    assert len({question.id for question in all_questions}) == len(all_questions)
 
 
-def test_numbers_are_what_arithmetic_by_hand_gives():
+def test_ids_of_a_chapter_share_a_prefix_of_its_own():
+    prefixes = {slug: {question.id.split("-")[0] for question in QUESTIONS[slug]} for slug in CHAPTERS}
+    assert [slug for slug, words in prefixes.items() if len(words) != 1] == []
+    assert len({min(words) for words in prefixes.values()}) == len(CHAPTERS)
+
+
+def test_numbers_agree_with_arithmetic_by_hand():
     numbers = {question.id: question for question in all_questions if isinstance(question, Number)}
     assert numbers.keys() == BY_HAND.keys()
     for name, question in numbers.items():
         assert question.answer == pytest.approx(BY_HAND[name], abs=question.within / 2 or 1e-9), name
 
 
-def test_each_answer_to_a_number_is_nearer_to_what_is_said_of_it_than_to_anything_else():
+def test_the_tolerances_of_an_answer_and_its_known_mistakes_do_not_overlap():
     for question in all_questions:
         if isinstance(question, Number):
             known = sorted([question.answer, *{number for number, _ in question.mistakes}])
@@ -81,20 +84,19 @@ def test_each_answer_to_a_number_is_nearer_to_what_is_said_of_it_than_to_anythin
 
 
 @every_chapter
-def test_no_answer_is_typed(slug):
-    """An answer without a name in it would be a literal, however it is dressed up."""
+def test_no_answer_is_a_literal(slug):
     tree = ast.parse((FOLDER / f"{slug}.py").read_text(encoding="utf-8"))
     answers = [
         node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "answer"
     ]
     assert len(answers) == sum(isinstance(question, Number) for question in QUESTIONS[slug])
-    typed = [ast.unparse(answer) for answer in answers if not computes(answer, tree)]
-    assert typed == []
+    literals = [ast.unparse(answer) for answer in answers if not computes(answer, tree)]
+    assert literals == []
 
 
 def computes(answer, tree):
-    """Whether an expression comes down to a call of the package or of NumPy, through names if need be."""
-    given = {
+    """Return True if an expression calls the package or NumPy, directly or through assigned names."""
+    assigned = {
         name.id: node.value
         for node in tree.body
         if isinstance(node, ast.Assign)
@@ -104,30 +106,32 @@ def computes(answer, tree):
     for node in ast.walk(answer):
         if isinstance(node, ast.Call) and ast.unparse(node.func) not in {"float", "int", "round"}:
             return True
-        if isinstance(node, ast.Name) and node.id in given and computes(given[node.id], tree):
+        if isinstance(node, ast.Name) and node.id in assigned and computes(assigned[node.id], tree):
             return True
     return False
 
 
-def test_the_right_option_stands_in_every_place_and_is_not_told_by_its_length():
-    singles = [question for question in choices if isinstance(question, OneOf)]
-    places = Counter(
-        place for question in singles for place, option in enumerate(question.options) if option.is_right
+def test_the_position_of_the_right_option_is_balanced():
+    positions = Counter(
+        index for question in singles for index, option in enumerate(question.options) if option.is_right
     )
-    assert max(places.values()) <= len(singles) / 3
-    assert len(places) == 4
+    assert max(positions.values()) <= len(singles) / 3
+    assert len(positions) == 4
+
+
+def test_the_right_option_is_not_given_away_by_its_length():
     longest = [max(question.options, key=lambda option: len(option.text)).is_right for question in singles]
     assert sum(longest) <= len(singles) / 2
 
 
-def test_what_is_said_to_an_option_is_a_sentence_or_two():
+def test_an_explanation_is_one_or_two_sentences():
     texts = [option.why for question in choices for option in question.options]
     texts += [why for question in all_questions if isinstance(question, Number)
               for why in [question.why, *(why for _, why in question.mistakes)]]  # fmt: skip
     assert [text for text in texts if not text.endswith((".", "?")) or len(text) > 160 or "**" in text] == []
 
 
-def test_code_in_a_question_has_an_end():
+def test_backticks_are_balanced():
     texts = [question.text for question in all_questions]
     texts += [
         text for question in choices for option in question.options for text in (option.text, option.why)
@@ -135,7 +139,7 @@ def test_code_in_a_question_has_an_end():
     assert [text for text in texts if text.count("`") % 2] == []
 
 
-def test_float16_breaks_as_the_question_says():
+def test_float16_overflows_as_the_question_says():
     scores = np.array([12, 11, 10], dtype=np.float16)
     with np.errstate(over="ignore", invalid="ignore"):
         weights = np.exp(scores) / np.exp(scores).sum()
@@ -149,6 +153,6 @@ def test_the_length_penalties_choose_as_the_question_says():
     assert ["AB"[int(np.argmax(log_p / divisor))] for divisor in divisors] == ["A", "A", "B"]
 
 
-def test_a_reshape_gives_the_first_head_the_halves_of_the_first_words():
+def test_a_reshape_gives_the_first_head_halves_of_the_first_three_words():
     words = np.arange(6)[:, None].repeat(8, axis=1)
     assert words.reshape(2, 6, 4)[0].tolist() == [[word] * 4 for word in (0, 0, 1, 1, 2, 2)]

@@ -1,4 +1,4 @@
-"""Questions on how a sentence is written from probabilities."""
+"""Questions on decoding."""
 
 import torch
 
@@ -8,23 +8,23 @@ from glassformer.reference.masks import causal_mask
 from glassformer.widgets.questions import Number, OneOf, right, wrong
 
 _TOKENS = 10
-_PASSES_WITHOUT = int(causal_mask(_TOKENS).sum())  # step t passes the t tokens so far through the decoder
-_EVENLY = (torch.arange(1000) + 0.5) / 1000  # what luck could bring, each as often
+_UNCACHED_TOKENS = int(causal_mask(_TOKENS).sum())  # step t decodes all t tokens so far
+_UNIFORM = (torch.arange(1000) + 0.5) / 1000
 _LOGITS = torch.tensor([0.5, 0.3, 0.15, 0.05]).log().expand(1000, -1)
-_DRAWN = sample_tokens(_LOGITS, _EVENLY, top_p=0.7)
-_HALF = bleu(["one two three four"], [["one two three four five six seven eight"]]).value
+_DRAWN = sample_tokens(_LOGITS, _UNIFORM, top_p=0.7)
+_HALF_BLEU = bleu(["one two three four"], [["one two three four five six seven eight"]]).value
 
 QUESTIONS = (
     Number(
         "decoding-cache",
         "A decoder writes 10 tokens, starting from one. Without a cache, how many times as many tokens pass "
         "through its layers as with a cache?",
-        answer=_PASSES_WITHOUT / _TOKENS,
+        answer=_UNCACHED_TOKENS / _TOKENS,
         why="Without a cache 1 + 2 + … + 10 = 55 pass, with one 10.",
         within=0.01,
         mistakes=(
             (_TOKENS, "So it would be if all ten were there from the first step on. They come one by one."),
-            (_PASSES_WITHOUT, "So many pass without a cache. With one there are ten: what is the ratio?"),
+            (_UNCACHED_TOKENS, "So many pass without a cache. With one there are ten: what is the ratio?"),
         ),
     ),
     OneOf(
@@ -60,7 +60,7 @@ QUESTIONS = (
         "decoding-brevity",
         "The reference has eight words. A translation consists of its first four, in order. What is its "
         "BLEU, by the formula, from 0 to 100?",
-        answer=_HALF,
+        answer=_HALF_BLEU,
         why=(
             "All its n-grams are right, but half of the length is missing: the penalty is exp(1 − "
             "8/4) = 0.37."

@@ -1,4 +1,4 @@
-"""Questions on the encoder that reads and the decoder that writes."""
+"""Questions on the encoder-decoder."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from glassformer.widgets.questions import Number, OneOf, right, wrong
 
 _START, _END, _PAD = 1, 2, 0
 _TARGET = torch.tensor([[_START, 7, 5, 9, _END, _PAD, _PAD]])
-_GIVEN, _WANTED = shift_targets(_TARGET)
+_, _LABELS = shift_targets(_TARGET)
 
 QUESTIONS = (
     OneOf(
@@ -33,14 +33,14 @@ QUESTIONS = (
         "encdec-wanted",
         "A target is stored as `<start> w w w <end> <pad> <pad>`, where each w is a word. How many tokens "
         "does its loss count?",
-        answer=int((_WANTED != _PAD).sum()),
+        answer=int((_LABELS != _PAD).sum()),
         why="Wanted are the three words and the end. The start is only given, and padding is left out.",
         mistakes=(
             (
                 int((_TARGET != _PAD).sum()),
                 "The start is never asked for: it is what the decoder begins with.",
             ),
-            (_WANTED.numel(), "The two paddings are cut along, but they do not count."),
+            (_LABELS.numel(), "The two paddings are cut along, but they do not count."),
             (3, "The end is wanted, too: without it a translator would never stop."),
         ),
     ),

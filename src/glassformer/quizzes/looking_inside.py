@@ -1,4 +1,4 @@
-"""Questions on looking inside a translator."""
+"""Questions on ablations and attributions."""
 
 import numpy as np
 

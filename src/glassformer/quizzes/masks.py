@@ -1,4 +1,4 @@
-"""Questions on who may look where."""
+"""Questions on masks."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 _PADDING = padding_mask(np.array([5, 6, 7, 8, 9, 0, 0]), 0)[0]
 
 
-def _weights_of(words: int) -> int:
-    """Count the weights of causal attention, with those that are zero."""
+def _num_weights(words: int) -> int:
+    """Count the weights of causal attention, including the zeros."""
     x = np.ones((words, 1))
     return attention_weights(x, x, causal_mask(words)).size
 
@@ -88,7 +88,7 @@ QUESTIONS = (
         "masks-four-times",
         "Attention under a causal mask returns its weights. The sentence becomes four times as long. How "
         "many times as many numbers do the weights of a head take?",
-        answer=_weights_of(40) / _weights_of(10),
+        answer=_num_weights(40) / _num_weights(10),
         why="The table has a row for each query and a column for each key, the forbidden ones with zeros.",
         mistakes=(
             (4, "Four times as many queries, and each has four times as many keys."),

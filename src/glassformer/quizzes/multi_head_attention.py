@@ -1,4 +1,4 @@
-"""Questions on several looks at once."""
+"""Questions on multi-head attention."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Questions on where a word stands."""
+"""Questions on positional encodings."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from glassformer.reference.positions import alibi, sinusoidal_positions
 from glassformer.reference.softmax import softmax
 from glassformer.widgets.questions import Number, OneOf, right, wrong
 
-_PLACES = sinusoidal_positions(30, 64)
-_PRODUCTS = _PLACES @ _PLACES.T
+_POSITIONS = sinusoidal_positions(30, 64)
+_PRODUCTS = _POSITIONS @ _POSITIONS.T
 _BEFORE_20 = np.isclose(_PRODUCTS[20, :20], _PRODUCTS[5, 9])
-_BIASED = softmax(alibi(5, 5, 8))[0, -1]  # how the last of five words looks, in the first of 8 heads
+_BIASED = softmax(alibi(5, 5, 8))[0, -1]  # weights of the last of five words in the first of 8 heads
 
 QUESTIONS = (
     Number(

@@ -1,4 +1,4 @@
-"""Questions on why one vector is not enough, and why recurrence must wait."""
+"""Questions on recurrent networks and their bottleneck."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 
 
 def _kept(words: int, forget_bias: float) -> float:
-    """Say what is left of a cell of 1 after words that write nothing to it."""
+    """Return the value of an LSTM cell that starts at 1, after words that write nothing to it."""
     gates = np.array([0.0, forget_bias, 0.0, 0.0])  # input, forget, candidate, output
     silent = {"input_weight": np.zeros((1, 4)), "hidden_weight": np.zeros((1, 4)), "bias": gates}
     _, cells = lstm(np.zeros((words, 1)), **silent, initial_state=(np.zeros(1), np.ones(1)))

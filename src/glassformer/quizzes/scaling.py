@@ -1,4 +1,4 @@
-"""Questions on why scores must be scaled."""
+"""Questions on scaling the scores."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 
 _D_K = 4
 _SIGNS = np.array(list(itertools.product((-1.0, 1.0), repeat=_D_K)))
-_SCORES = (3 * _SIGNS) @ _SIGNS.T  # of all queries of ±3 and all keys of ±1
+_SCORES = (3 * _SIGNS) @ _SIGNS.T  # of all queries with entries ±3 and all keys with entries ±1
 _QUERY = np.eye(1, 64)
 _KEYS = np.array([[8.0], [0.0]]) * _QUERY
 

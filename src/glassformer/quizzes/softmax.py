@@ -11,8 +11,8 @@ _FILLED = softmax(np.full(4, -1e9))
 _NOTHING_ALLOWED = softmax(np.zeros(4), where=np.zeros(4, dtype=bool))
 
 
-def _leader(keys: int) -> float:
-    """Weigh a key that leads all others, which are equal, by 5."""
+def _leader_weight(keys: int) -> float:
+    """Return the weight of a key whose score exceeds all others, which are equal, by 5."""
     return float(softmax(np.array([5.0, *np.zeros(keys - 1)]))[0])
 
 
@@ -85,12 +85,12 @@ QUESTIONS = (
     Number(
         "softmax-leader",
         "One key leads 99 others by 5; these are all equal. How much weight does it get?",
-        answer=_leader(100),
+        answer=_leader_weight(100),
         why="e⁵ = 148 stands against 99 rivals: 148 / (148 + 99).",
         within=0.01,
         mistakes=(
-            (_leader(2), "So it would be against one rival. There are 99, and each keeps a share."),
-            (_leader(10), "So it would be in a row of ten. This row has a hundred keys."),
+            (_leader_weight(2), "So it would be against one rival. There are 99, and each keeps a share."),
+            (_leader_weight(10), "So it would be in a row of ten. This row has a hundred keys."),
         ),
     ),
     Number(

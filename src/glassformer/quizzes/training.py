@@ -1,4 +1,4 @@
-"""Questions on training in earnest."""
+"""Questions on training."""
 
 import torch
 from torch import Tensor
@@ -7,28 +7,28 @@ from glassformer.training.loss import cross_entropy
 from glassformer.training.schedule import paper_learning_rate
 from glassformer.widgets.questions import Number, OneOf, right, wrong
 
-_PAD, _RIGHT = 0, 1
+_PAD, _LABEL = 0, 1
 _FIRST, _SECOND = [2.0, 2.0, 2.0], [6.0]
 
 
-def _loss(surprises: list[float]) -> float:
-    """Let the package take the loss of tokens whose surprises are known."""
-    surprise = torch.tensor(surprises, dtype=torch.float64)
-    logits = torch.stack([torch.log1p(-torch.exp(-surprise)), -surprise], dim=-1)[None]
-    return round(float(cross_entropy(logits, torch.full((1, len(surprises)), _RIGHT), _PAD)), 9)
+def _loss(nlls: list[float]) -> float:
+    """Return the loss of tokens with these negative log-likelihoods."""
+    nll = torch.tensor(nlls, dtype=torch.float64)
+    logits = torch.stack([torch.log1p(-torch.exp(-nll)), -nll], dim=-1)[None]
+    return round(float(cross_entropy(logits, torch.full((1, len(nlls)), _LABEL), _PAD)), 9)
 
 
 def _smoothed_loss(probabilities: Tensor) -> float:
-    """Take the loss, smoothed by 0.2, of one token that gets the second of the probabilities."""
-    wanted = torch.tensor([[_RIGHT]])
-    return float(cross_entropy(probabilities.log()[None, None], wanted, _PAD, label_smoothing=0.2))
+    """Return the loss with label smoothing 0.2 for these probabilities, whose second is the label's."""
+    labels = torch.tensor([[_LABEL]])
+    return float(cross_entropy(probabilities.log()[None, None], labels, _PAD, label_smoothing=0.2))
 
 
-_WANTED = torch.tensor([0.05, 0.85, 0.05, 0.05], dtype=torch.float64)
+_TARGET_PROBS = torch.tensor([0.05, 0.85, 0.05, 0.05], dtype=torch.float64)
 
 
-def _step_of_half_the_peak(warmup_steps: int) -> int:
-    """Find the first step after the warm-up whose rate is half of the highest."""
+def _step_at_half_peak(warmup_steps: int) -> int:
+    """Find the first step after warm-up at half the peak learning rate."""
     half = paper_learning_rate(warmup_steps, d_model=512, warmup_steps=warmup_steps) / 2
     step = warmup_steps
     while paper_learning_rate(step, d_model=512, warmup_steps=warmup_steps) > half * (1 + 1e-9):
@@ -40,7 +40,7 @@ _LENGTHS = [2, 9, 3, 10]
 
 
 def _padding(lengths: list[int]) -> int:
-    """Count what fills up batches of two sentences."""
+    """Count the padding in batches of two sentences."""
     pairs = zip(lengths[::2], lengths[1::2], strict=True)
     return sum(abs(one - other) for one, other in pairs)
 
@@ -68,17 +68,17 @@ QUESTIONS = (
         "train-lowest",
         "There are four tokens, and label smoothing is 0.2. What is the lowest loss a model can reach? It "
         "then gives the right token 0.85 and each other 0.05.",
-        answer=_smoothed_loss(_WANTED),
+        answer=_smoothed_loss(_TARGET_PROBS),
         why="It is the entropy of what is wanted: −0.85 log 0.85 − 3 · 0.05 log 0.05.",
         within=0.01,
         mistakes=(
             (0, "So it is without smoothing. A share of what is wanted goes to tokens that nobody wrote."),
             (
-                float(-_WANTED[_RIGHT].log()),
+                float(-_TARGET_PROBS[_LABEL].log()),
                 "That counts the right token alone, and as if all were wanted of it.",
             ),
             (
-                float(-_WANTED[_RIGHT] * _WANTED[_RIGHT].log()),
+                float(-_TARGET_PROBS[_LABEL] * _TARGET_PROBS[_LABEL].log()),
                 "That leaves out the three tokens of which 0.05 is wanted each.",
             ),
         ),
@@ -87,7 +87,7 @@ QUESTIONS = (
         "train-half-the-peak",
         "The paper’s learning rate is highest at step 4,000, where the warm-up ends. At which later step is "
         "it down to half of that?",
-        answer=_step_of_half_the_peak(4000),
+        answer=_step_at_half_peak(4000),
         why="It falls with one over the root of the step: four times the steps, half the rate.",
         mistakes=(
             (8000, "So it would be if it fell with one over the step. It falls with its root."),

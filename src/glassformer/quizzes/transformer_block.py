@@ -1,4 +1,4 @@
-"""Questions on the block around attention."""
+"""Questions on the Transformer block."""
 
 import numpy as np
 from torch import nn
@@ -11,14 +11,14 @@ _WORD = np.array([2.0, 4.0, 4.0, 6.0])
 _NORMED = layer_norm(_WORD, np.ones(4), np.zeros(4))
 
 
-def _parameters(module: nn.Module) -> int:
+def _num_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-def _share_of_attention(times_as_wide: int) -> float:
-    """Say which share of an encoder layer's parameters is attention's, by how wide its network is."""
-    layer = EncoderLayer(64, 4, 64 * times_as_wide)
-    return _parameters(layer.self_attention) / _parameters(layer)
+def _attention_share(expansion: int) -> float:
+    """Return the share of an encoder layer's parameters that attention has, if d_ff = expansion · d_model."""
+    layer = EncoderLayer(64, 4, 64 * expansion)
+    return _num_parameters(layer.self_attention) / _num_parameters(layer)
 
 
 QUESTIONS = (
@@ -55,11 +55,11 @@ QUESTIONS = (
         "block-share",
         "A block has d_ff = 8 · d_model, twice the usual width. About which share of its parameters is "
         "attention’s?",
-        answer=_share_of_attention(8),
+        answer=_attention_share(8),
         why="Attention has 4 d² numbers and the network 2 · 8 d² = 16 d²: 4 of 20.",
         within=0.01,
         mistakes=(
-            (_share_of_attention(4), "So it is with the usual d_ff = 4 · d_model."),
+            (_attention_share(4), "So it is with the usual d_ff = 4 · d_model."),
             (4 / 16, "That is attention beside the network. Its share is of both together."),
         ),
     ),
