@@ -10,7 +10,7 @@ COMMANDS = ("train", "translate", "evaluate", "average", "export", "check")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_examples(command, capsys):
+def test_every_command_has_help_with_examples(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
     assert end.value.code == 0
@@ -20,7 +20,7 @@ def test_every_command_explains_itself_with_examples(command, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_says_what_it_means(command, capsys):
+def test_every_option_has_a_description(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     lines = capsys.readouterr().out.partition("examples:")[0].splitlines()
@@ -41,14 +41,14 @@ def test_the_program_lists_its_commands(capsys):
         assert f"\n    {command}" in told
 
 
-def test_the_program_knows_its_version(capsys):
+def test_the_program_prints_its_version(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     assert capsys.readouterr().out == f"glassformer {__version__}\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["sing"], ["export"], ["export", "x", "--out", "y"]])
-def test_what_cannot_be_understood_exits_with_two(arguments, capsys):
+def test_a_command_line_that_cannot_be_parsed_exits_with_two(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
@@ -56,7 +56,7 @@ def test_what_cannot_be_understood_exits_with_two(arguments, capsys):
 
 
 @pytest.mark.parametrize("error", [ValueError("too much"), OSError("too much"), RuntimeError("too much")])
-def test_what_goes_wrong_is_said_in_a_line(error, capsys, monkeypatch):
+def test_an_error_is_reported_in_one_line(error, capsys, monkeypatch):
     def fail(args):
         raise error
 
@@ -74,7 +74,7 @@ def test_an_interruption_has_its_own_exit_code(capsys, monkeypatch):
     assert capsys.readouterr().err == "glassformer: interrupted.\n"
 
 
-def test_a_command_knows_how_it_was_called(monkeypatch):
+def test_a_command_receives_its_command_line(monkeypatch):
     lines = []
     monkeypatch.setattr(export, "run", lambda args: lines.append(args.command_line))
     assert main(["export", "my model", "--output", "y"]) == 0

@@ -34,13 +34,13 @@ def test_the_mean_of_the_chosen_checkpoints_is_saved(asked, translator, tmp_path
     assert capsys.readouterr().out == f"{tmp_path / 'mean'}: average of the checkpoints of steps 3, 5\n"
 
 
-def test_a_folder_that_is_no_run_is_answered(tmp_path, capsys):
+def test_a_folder_without_a_run_is_reported(tmp_path, capsys):
     assert main(["average", str(tmp_path), "--output", str(tmp_path / "mean")]) == 1
     assert "contains no recipe.json: it is not the folder of a run" in capsys.readouterr().err
     assert not (tmp_path / "mean").exists()
 
 
-def test_last_and_steps_are_two_ways_to_choose(capsys):
+def test_last_and_steps_are_mutually_exclusive(capsys):
     with pytest.raises(SystemExit) as end:
         main(["average", "x", "--output", "y", "--last", "2", "--steps", "3"])
     assert end.value.code == 2

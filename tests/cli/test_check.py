@@ -72,7 +72,7 @@ def test_the_chapters_and_their_exercises_are_listed(capsys):
     assert capsys.readouterr().out.splitlines() == list(list_checks("softmax"))
 
 
-def test_each_exercise_has_its_line(check):
+def test_each_exercise_has_a_line_of_output(check):
     code, out, _ = check(WRONG + "temperature = 4.33\n")
     assert code == 1
     assert '✘ longest row: you did not count the winner itself (see "It cannot stay sharp")' in out
@@ -80,29 +80,29 @@ def test_each_exercise_has_its_line(check):
     assert out.count("◦") == len(list_checks("softmax")) - 2
 
 
-def test_it_is_a_success_if_all_that_is_begun_is_right(check):
+def test_the_check_succeeds_if_every_started_exercise_is_right(check):
     assert check(RIGHT)[0] == 0
     assert check(RIGHT + "def stable_softmax(x): ...\n")[0] == 0
     assert check(WRONG)[0] == 1
 
 
-def test_with_all_what_is_not_begun_counts_as_wrong(check):
+def test_with_all_exercises_that_are_not_started_count_as_wrong(check):
     assert check(RIGHT, "--all")[0] == 1
     assert check(ALL_RIGHT, "--all")[0] == 0
 
 
-def test_another_seed_judges_alike(check):
+def test_another_seed_gives_the_same_verdicts(check):
     assert check(ALL_RIGHT, "--all", "--seed", "7")[0] == 0
     assert check(WRONG, "--seed", "7")[0] == 1
 
 
-def test_a_file_that_defines_no_answer_is_told_the_names(check):
+def test_a_file_without_solutions_is_reported_with_the_names(check):
     code, _, err = check("softmaxx = 3\n")
     assert code == 1
     assert "defines none of stable_softmax, temperature" in err
 
 
-def test_checks_that_the_file_calls_itself_do_not_end_it(check):
+def test_checks_called_by_the_file_itself_do_not_stop_it(check):
     called = (
         "from glassformer.exercises import softmax as exercises\nexercises.check_longest_row(longest_row)\n"
     )
@@ -112,7 +112,7 @@ def test_checks_that_the_file_calls_itself_do_not_end_it(check):
     assert "✔ temperature" in out
 
 
-def test_what_the_file_prints_does_not_mix_with_the_verdicts(check):
+def test_output_of_the_file_is_kept_apart_from_the_verdicts(check):
     _, out, err = check("print('thinking')\n" + RIGHT)
     assert "thinking" not in out
     assert "thinking" in err
@@ -125,7 +125,7 @@ def test_what_the_file_prints_does_not_mix_with_the_verdicts(check):
         ("raise SystemExit(3)", "line 2 raised SystemExit: 3"),
     ],
 )
-def test_a_file_that_crashes_is_judged_up_to_there(crash, told, check):
+def test_a_file_that_raises_an_error_is_checked_up_to_that_line(crash, told, check):
     code, out, err = check(f"{RIGHT}{crash}\ntemperature = 4.33\n")
     assert code == 1
     assert told in err
@@ -137,20 +137,20 @@ def test_a_file_that_crashes_is_judged_up_to_there(crash, told, check):
     ("source", "told"),
     [("def f(:\n", "is not valid Python: line 1: "), ("x = '\x00'\n", "is not valid Python: ")],
 )
-def test_a_file_that_is_no_python_is_told_so(source, told, check):
+def test_a_file_that_is_not_valid_python_is_reported(source, told, check):
     code, out, err = check(source)
     assert (code, out) == (1, "")
     assert told in err
 
 
-def test_a_file_in_another_encoding_is_told_so(tmp_path, capsys):
+def test_a_file_in_another_encoding_is_reported(tmp_path, capsys):
     path = tmp_path / "attempt.py"
     path.write_bytes("größe = 3\n".encode("latin-1"))
     assert main(["check", "softmax", str(path)]) == 1
     assert "is not valid UTF-8" in capsys.readouterr().err
 
 
-def test_a_chapter_or_a_file_that_is_not_there_is_named(tmp_path, capsys):
+def test_a_missing_chapter_or_file_is_named(tmp_path, capsys):
     assert main(["check", "hardmax"]) == 1
     assert "got 'hardmax'" in capsys.readouterr().err
     assert main(["check", "softmax", str(tmp_path / "nothing.py")]) == 1
@@ -164,7 +164,7 @@ def test_a_chapter_or_a_file_that_is_not_there_is_named(tmp_path, capsys):
         (f"{RIGHT}while True: pass\n", "line 2 was running"),
     ],
 )
-def test_a_loop_that_never_ends_can_be_interrupted(source, told, check, interruptible):
+def test_an_endless_loop_can_be_interrupted(source, told, check, interruptible):
     threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
     code, _, err = check(source)
     assert code == 130

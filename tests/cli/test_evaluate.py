@@ -33,7 +33,7 @@ def test_every_score_is_printed_with_its_signature(model, corpus_name, capsys):
     assert all("version:" in line for line in lines)
 
 
-def test_the_file_holds_what_it_takes_to_count_again(model, corpus_name, tmp_path):
+def test_scores_can_be_recomputed_from_the_file(model, corpus_name, tmp_path):
     path = tmp_path / "deep" / "scores.json"
     assert evaluate(model, "--corpus", corpus_name, "--tests", "test2017", "--json", path) == 0
     record = json.loads(path.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def test_the_file_holds_what_it_takes_to_count_again(model, corpus_name, tmp_pat
     assert record["command"].startswith("glassformer evaluate --model")
 
 
-def test_how_a_translator_was_trained_stands_in_its_results(translator, corpus_name, tmp_path):
+def test_results_record_how_the_translator_was_trained(translator, corpus_name, tmp_path):
     training = {"command": "glassformer train it", "seed": 7, "device": "abacus", "seconds": 3.5}
     translator.save(tmp_path / "model", corpus=corpus_name, training=training)
     assert evaluate(tmp_path / "model", "--tests", "test2016", "--json", tmp_path / "scores.json") == 0
@@ -76,7 +76,7 @@ def test_own_sentences_may_have_several_references(model, own_files, tmp_path):
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(model, arguments, message, capsys):
+def test_incompatible_options_are_rejected(model, arguments, message, capsys):
     with pytest.raises(SystemExit) as end:
         evaluate(model, *arguments)
     assert end.value.code == 2
@@ -91,7 +91,7 @@ def test_options_that_do_not_go_together_are_refused(model, arguments, message, 
         (b"\xff\n\n", "is not valid UTF-8"),
     ],
 )
-def test_references_that_do_not_fit_are_named(model, own_files, content, message, capsys):
+def test_invalid_references_are_named(model, own_files, content, message, capsys):
     (own_files / "one.fr").write_bytes(content)
     files = ["--source", own_files / "mine.en", "--reference", own_files / "one.fr"]
     assert evaluate(model, *files, "--language", "fr") == 1
@@ -99,7 +99,7 @@ def test_references_that_do_not_fit_are_named(model, own_files, content, message
     assert "one.fr" in told
 
 
-def test_a_translator_that_does_not_say_what_it_learned_from_asks_for_a_corpus(model, capsys):
+def test_a_translator_without_a_training_corpus_needs_a_corpus_option(model, capsys):
     assert evaluate(model) == 1
     assert "name a test corpus with --corpus" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ from glassformer.translator import Translator
 
 
 @pytest.mark.parametrize(("options", "dtype"), [([], torch.float16), (["--dtype", "float32"], torch.float32)])
-def test_what_is_exported_is_the_same_translator(model, translator, tmp_path, options, dtype):
+def test_an_exported_translator_has_the_same_weights(model, translator, tmp_path, options, dtype):
     assert main(["export", str(model), "--output", str(tmp_path / "out"), *options]) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "model.json",
@@ -24,7 +24,7 @@ def test_what_is_exported_is_the_same_translator(model, translator, tmp_path, op
     assert_close(again, wanted, rtol=0, atol=0)
 
 
-def test_notes_go_with_it(model, tmp_path):
+def test_metadata_is_exported(model, tmp_path):
     assert main(["export", str(model), "--output", str(tmp_path)]) == 0
     assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["note"] == "made up"
 
@@ -35,14 +35,14 @@ def test_everyone_may_read_what_is_exported(model, tmp_path):
 
 
 @pytest.mark.parametrize(("most", "verdict"), [(12_000_000, "at most"), (1000, "more than")])
-def test_its_size_is_told(model, tmp_path, capsys, monkeypatch, most, verdict):
+def test_the_size_of_the_export_is_printed(model, tmp_path, capsys, monkeypatch, most, verdict):
     monkeypatch.setattr(export, "MAX_BYTES", most)
     assert main(["export", str(model), "--output", str(tmp_path)]) == 0
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
     assert f"total: {size / 1e6:.2f} MB, {verdict} the {most / 1e6:.2f} MB" in capsys.readouterr().out
 
 
-def test_what_is_no_translator_is_answered(tmp_path, capsys):
+def test_a_folder_without_a_translator_is_reported(tmp_path, capsys):
     assert main(["export", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
     assert "contains no model.json: it is not the folder of a model" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

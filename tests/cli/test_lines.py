@@ -26,11 +26,11 @@ def test_lines_are_the_same_however_they_come(texts, size):
     assert lines == [Line(number, text) for number, text in enumerate(texts, start=1)]
 
 
-def test_a_last_line_needs_no_end():
+def test_the_last_line_needs_no_line_break():
     assert list(read_blocks(io.BytesIO(b"one\ntwo"))) == [[Line(1, "one")], [Line(2, "two")]]
 
 
-def test_what_has_come_is_given_before_more_is_asked_for():
+def test_complete_lines_are_yielded_before_more_is_read():
     source = Dripping(b"one\ntwo\nthr", 4)
     blocks = read_blocks(source)
     assert next(blocks) == [Line(1, "one")]
@@ -43,17 +43,17 @@ def test_blocks_are_small_and_keep_count():
     assert [line.number for block in blocks for line in block] == list(range(1, 1010))
 
 
-def test_a_byte_order_mark_is_no_text_but_only_in_front():
+def test_a_byte_order_mark_is_removed_only_at_the_start():
     lines = [line for block in read_blocks(io.BytesIO("\ufeffa\n\ufeffb\n".encode())) for line in block]
     assert [line.text for line in lines] == ["a", "\ufeffb"]
 
 
-def test_a_line_that_is_no_utf8_has_a_fault_and_the_next_has_none():
+def test_only_a_line_that_is_not_valid_utf8_has_an_error():
     (lines,) = read_blocks(io.BytesIO(b"caf\xe9\nb\n"))
     assert lines == [Line(1, "", "is not valid UTF-8: byte 0xe9 at position 4"), Line(2, "b")]
 
 
-def test_an_argument_is_one_line_whatever_it_holds():
+def test_an_argument_is_always_one_line():
     assert read_arguments(["a\nb", "", "caf\udce9"]) == [
         Line(1, "a b"),
         Line(2, ""),
@@ -79,7 +79,7 @@ def interrupt_after(_):
     raise KeyboardInterrupt
 
 
-def test_what_fails_leaves_the_old_file(tmp_path):
+def test_a_failure_leaves_the_old_file(tmp_path):
     path = tmp_path / "out"
     path.write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt), open_sink(path) as sink:
@@ -88,7 +88,7 @@ def test_what_fails_leaves_the_old_file(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_link_goes_on_to_name_its_file(tmp_path):
+def test_a_symbolic_link_is_preserved(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     with open_sink(tmp_path / "link") as sink:
         sink.write(b"new")

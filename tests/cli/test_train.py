@@ -74,7 +74,7 @@ def test_each_option_reaches_the_recipe(recipes, tmp_path):
     assert how["command"] == "glassformer " + " ".join(arguments)
 
 
-def test_switches_can_be_switched_off(recipes):
+def test_boolean_options_can_be_negated(recipes):
     assert main(["train", "--folder", "x", *ON_CPU, "--no-compile"]) == 0
     assert (
         main(["train", "--folder", "x", *ON_CPU, "--architecture", "fixed_context", "--bidirectional"]) == 0

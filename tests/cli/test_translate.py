@@ -39,22 +39,22 @@ def as_lines(sentences):
     return "".join(f"{sentence}\n" for sentence in sentences)
 
 
-def test_the_translations_tell_the_sentences_apart(expected):
+def test_different_sentences_have_different_translations(expected):
     assert len(set(expected)) == len(SENTENCES)
 
 
-def test_arguments_are_translated_one_a_line(model, expected, capsys):
+def test_arguments_are_translated_one_per_line(model, expected, capsys):
     assert translate(model, *SENTENCES) == 0
     assert capsys.readouterr().out == as_lines(expected)
 
 
-def test_a_file_gives_what_its_lines_give_as_arguments(model, expected, tmp_path, capsys):
+def test_a_file_gives_the_same_translations_as_arguments(model, expected, tmp_path, capsys):
     (tmp_path / "in").write_text("\ufeff" + "\r\n".join(SENTENCES), encoding="utf-8")
     assert translate(model, "--input", tmp_path / "in") == 0
     assert capsys.readouterr().out == as_lines(expected)
 
 
-def test_a_pipe_gives_what_its_lines_give_as_arguments(model, expected, pipe, capsys):
+def test_a_pipe_gives_the_same_translations_as_arguments(model, expected, pipe, capsys):
     pipe(as_lines(SENTENCES).encode())
     assert translate(model) == 0
     assert capsys.readouterr().out == as_lines(expected)
@@ -71,13 +71,13 @@ def test_many_lines_keep_their_order(model, translator, pipe, capsys):
 @pytest.mark.parametrize(
     ("content", "written"), [(b"", ""), (b"\n", "\n"), (b"\n \n\t\n", "\n\n\n"), (b" ", "\n")]
 )
-def test_blank_lines_give_blank_lines_and_nothing_gives_nothing(model, pipe, capsys, content, written):
+def test_blank_lines_give_blank_lines_and_empty_input_gives_none(model, pipe, capsys, content, written):
     pipe(content)
     assert translate(model) == 0
     assert capsys.readouterr().out == written
 
 
-def test_a_line_that_cannot_be_translated_is_named_and_left_blank(model, expected, pipe, capsys):
+def test_a_line_that_cannot_be_translated_is_reported_and_blank(model, expected, pipe, capsys):
     long = " ".join(["cat"] * 10_000)
     lines = [SENTENCES[0].encode(), long.encode(), SENTENCES[1].encode(), b"caf\xe9", SENTENCES[2].encode()]
     pipe(b"\n".join(lines))
@@ -89,13 +89,13 @@ def test_a_line_that_cannot_be_translated_is_named_and_left_blank(model, expecte
     assert "2 lines could not be translated and are blank" in told.err
 
 
-def test_an_argument_that_is_no_utf8_is_named(model, capsys):
+def test_an_argument_that_is_not_valid_utf8_is_reported(model, capsys):
     assert translate(model, "caf\udce9") == 1
     told = capsys.readouterr()
     assert (told.out, "line 1 is not valid UTF-8" in told.err) == ("\n", True)
 
 
-def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkeypatch, capsys):
+def test_the_output_file_is_written_atomically(model, expected, tmp_path, monkeypatch, capsys):
     output = tmp_path / "out"
     output.write_text("old", encoding="utf-8")
     with monkeypatch.context() as patch:
@@ -110,7 +110,7 @@ def test_the_output_file_is_whole_or_not_there(model, expected, tmp_path, monkey
 
 
 @pytest.mark.parametrize("how", [[], ["--beam-size", "1"], ["--n-best", "1"], ["--sample"]])
-def test_a_line_stays_one_whatever_the_model_writes(model, how, monkeypatch, capsys):
+def test_generated_line_breaks_do_not_split_a_line(model, how, monkeypatch, capsys):
     monkeypatch.setattr(Tokenizer, "decode", lambda _, rows: ["a\tb\r\n\n c" for _ in rows])
     assert translate(model, "the cat", *how) == 0
     assert capsys.readouterr().out.rpartition("\t")[2] == "a b c\n"
@@ -123,7 +123,7 @@ def test_a_file_can_be_translated_in_its_place(model, expected, tmp_path):
     assert place.read_text(encoding="utf-8") == as_lines(expected)
 
 
-def test_the_best_come_with_number_and_score(model, translator, capsys):
+def test_n_best_translations_are_printed_with_number_and_score(model, translator, capsys):
     assert translate(model, "a cat", "", "the dog", "--n-best", 3) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == ["1", "1", "1", "2", "3", "3", "3"]
@@ -133,7 +133,7 @@ def test_the_best_come_with_number_and_score(model, translator, capsys):
     assert float(rows[0][1]) >= float(rows[1][1]) >= float(rows[2][1])
 
 
-def test_what_chance_writes_depends_on_seed_and_line_alone(model, pipe, capsys):
+def test_a_sample_depends_only_on_seed_and_line_number(model, pipe, capsys):
     written = []
     for lines, seed in ((["a cat"] * 5, 3), (["a cat"] * 3, 3), (["a cat"] * 5, 4)):
         pipe(as_lines(lines).encode())
@@ -146,7 +146,7 @@ def test_what_chance_writes_depends_on_seed_and_line_alone(model, pipe, capsys):
     assert other_seed != same_seed
 
 
-def test_chance_without_warmth_is_greedy(model, capsys):
+def test_sampling_at_temperature_zero_is_greedy(model, capsys):
     assert translate(model, *SENTENCES, "--sample", "--temperature", 0) == 0
     drawn = capsys.readouterr().out
     assert translate(model, *SENTENCES, "--beam-size", 1) == 0
@@ -165,7 +165,7 @@ def test_chance_without_warmth_is_greedy(model, capsys):
         (["x", "--length-penalty", "long"], "invalid choice: 'long'"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(model, arguments, message, capsys):
+def test_incompatible_options_are_rejected(model, arguments, message, capsys):
     with pytest.raises(SystemExit) as end:
         translate(model, *arguments)
     assert end.value.code == 2
@@ -190,18 +190,18 @@ def test_options_that_do_not_go_together_are_refused(model, arguments, message, 
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_words(model, arguments, message, capsys):
+def test_an_impossible_request_is_reported(model, arguments, message, capsys):
     assert translate(model, *arguments) == 1
     assert message in capsys.readouterr().err
 
 
-def test_without_anything_to_read_from_it_says_so(model, capsys, monkeypatch):
+def test_missing_standard_input_is_reported(model, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     assert translate(model) == 1
     assert "there is nothing to translate" in capsys.readouterr().err
 
 
-def test_a_foreign_folder_is_named(tmp_path, capsys):
+def test_a_folder_of_another_architecture_is_reported(tmp_path, capsys):
     (tmp_path / "model.json").write_text('{"architecture": ["bird"], "config": {}}', encoding="utf-8")
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     assert translate(tmp_path, "x") == 1
@@ -220,7 +220,7 @@ def start(model):
         guard.cancel()
 
 
-def test_what_came_through_a_pipe_is_passed_on_before_the_next_comes(model, expected):
+def test_a_line_from_a_pipe_is_translated_before_the_next_arrives(model, expected):
     with start(model) as program:
         for sentence, translation in zip(SENTENCES[:3], expected, strict=False):
             program.stdin.write(f"{sentence}\n".encode())
@@ -231,7 +231,7 @@ def test_what_came_through_a_pipe_is_passed_on_before_the_next_comes(model, expe
     assert program.returncode == 0
 
 
-def test_a_reader_who_leaves_is_no_crash(model):
+def test_a_closed_output_is_reported_without_a_traceback(model):
     with start(model) as program:
         program.stdin.write(b"the cat\n")
         program.stdin.flush()

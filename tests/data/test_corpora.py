@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from glassformer.data.corpora import (
     Sentences,
     load_corpus,
+    normalize_text,
     plain_apostrophes,
     sentence_key,
     split_pairs,
-    tidy,
 )
 from glassformer.data.downloads import DataFileError, PinnedFile
 from glassformer.data.sources import Source
@@ -45,7 +45,7 @@ def keys_of(sentences):
     return {sentence_key(source) for source in sentences.sources}
 
 
-def test_pairs_are_every_source_with_each_of_its_references():
+def test_pairs_combine_every_source_with_each_of_its_references():
     sentences = Sentences(("Run!", "Wait."), (("Cours !", "Courez !"), ("Attends.",)))
     assert sentences.pairs() == (["Run!", "Run!", "Wait."], ["Cours !", "Courez !", "Attends."])
 
@@ -55,7 +55,7 @@ def test_no_sentences_are_no_pairs():
 
 
 @pytest.mark.parametrize(
-    ("text", "tidied"),
+    ("text", "normalized"),
     [
         ("Cours\u202f!", "Cours !"),
         ("«\u00a0Oui\u2009»", "« Oui »"),
@@ -65,14 +65,14 @@ def test_no_sentences_are_no_pairs():
         ("", ""),
     ],
 )
-def test_tidy_text_has_plain_spaces_and_composed_accents_and_all_else_as_it_was(text, tidied):
-    assert tidy(text) == tidied
+def test_normalisation_changes_only_white_space_and_accents(text, normalized):
+    assert normalize_text(text) == normalized
 
 
 @given(st.text())
-def test_tidying_twice_is_tidying_once(text):
-    assert tidy(tidy(text)) == tidy(text)
-    assert tidy(text).split(" ") == unicodedata.normalize("NFC", text).split() or not text.strip()
+def test_normalisation_is_idempotent(text):
+    assert normalize_text(normalize_text(text)) == normalize_text(text)
+    assert normalize_text(text).split(" ") == unicodedata.normalize("NFC", text).split() or not text.strip()
 
 
 def test_apostrophes_become_plain():
@@ -90,7 +90,7 @@ def test_apostrophes_become_plain():
         ("?!", ""),
     ],
 )
-def test_a_key_holds_letters_and_digits_without_case(sentence, key):
+def test_a_key_has_letters_and_digits_in_lower_case(sentence, key):
     assert sentence_key(sentence) == key
 
 
@@ -101,7 +101,7 @@ def split(pairs, seed=7):
 
 
 @given(PAIRS)
-def test_no_key_is_in_two_splits_and_each_is_in_one(pairs):
+def test_every_key_is_in_exactly_one_split(pairs):
     train, validation, test = (keys_of(sentences) for sentences in split(pairs))
     assert not train & validation
     assert not train & test
@@ -112,7 +112,7 @@ def test_no_key_is_in_two_splits_and_each_is_in_one(pairs):
 
 
 @given(PAIRS)
-def test_train_holds_every_pair_of_its_keys_once(pairs):
+def test_the_training_set_has_every_pair_of_its_keys_once(pairs):
     train, *_ = split(pairs)
     keys = keys_of(train)
     kept = [pair for pair in pairs_of(train) if not pair[0].startswith("More")]
@@ -122,7 +122,7 @@ def test_train_holds_every_pair_of_its_keys_once(pairs):
 
 
 @given(PAIRS)
-def test_test_and_validation_hold_one_source_a_key_with_every_translation_of_the_key(pairs):
+def test_test_and_validation_have_one_source_per_key_with_all_translations_of_the_key(pairs):
     _, *held_out = split(pairs)
     for sentences, size in zip(held_out, (NUM_VALIDATION, NUM_TEST), strict=True):
         assert len(sentences.sources) == len(sentences.references) == len(keys_of(sentences)) == size
@@ -136,13 +136,13 @@ def test_test_and_validation_hold_one_source_a_key_with_every_translation_of_the
 
 
 @given(PAIRS, st.randoms(use_true_random=False))
-def test_which_keys_are_drawn_does_not_depend_on_the_order_of_the_pairs(pairs, rng):
+def test_the_drawn_keys_do_not_depend_on_the_order_of_the_pairs(pairs, rng):
     shuffled = rng.sample(pairs, len(pairs))
     for before, after in zip(split(pairs), split(shuffled), strict=True):
         assert keys_of(before) == keys_of(after)
 
 
-def test_a_seed_draws_the_same_sentences_for_ever_and_another_draws_others():
+def test_a_seed_always_draws_the_same_sentences():
     pairs = [(letter, letter.upper()) for letter in "abcdefghijklm"]
     _, validation, test = split_pairs(pairs, num_test=3, num_validation=2, seed=1)
     by_hand = sorted("abcdefghijklm", key=lambda key: hashlib.sha256(f"1:{key}".encode()).hexdigest())
@@ -151,7 +151,7 @@ def test_a_seed_draws_the_same_sentences_for_ever_and_another_draws_others():
     assert split_pairs(pairs, num_test=3, num_validation=2, seed=2)[2].sources != test.sources
 
 
-def test_the_draw_is_fair():
+def test_selected_keys_are_drawn_uniformly():
     pairs = [(f"{number}", "x") for number in range(1009)]
     drawn = [
         int(source)
@@ -167,10 +167,10 @@ def test_the_draw_is_fair():
     [
         ({"num_test": 0, "num_validation": 1}, r"num_test must be .* at least 1, got 0"),
         ({"num_test": 1, "num_validation": 0}, r"num_validation must be .* at least 1, got 0"),
-        ({"num_test": 2, "num_validation": 1}, r"pairs must hold more than .* \(3\) .*, got 3"),
+        ({"num_test": 2, "num_validation": 1}, r"pairs must have more than .* \(3\) .*, got 3"),
     ],
 )
-def test_too_few_sentences_or_none_asked_for_is_an_error(sizes, message):
+def test_too_few_sentences_or_an_empty_split_is_an_error(sizes, message):
     with pytest.raises(ValueError, match=message):
         split_pairs([("a", "x"), ("b", "y"), ("b!", "y"), ("c", "z")], seed=1, **sizes)
 
@@ -186,7 +186,7 @@ def source_of(folder, texts):
     return Source("free", "made up", tuple(files))
 
 
-def test_tatoeba_is_split_by_its_english_sentences_and_made_tidy(tmp_path):
+def test_tatoeba_is_split_by_english_sentences_and_normalised(tmp_path):
     lines = [f"It’s\u00a0{number}.\tC’est\u202f{number} !" for number in range(3511)]
     lines += ["IT'S 7!\tC'est 7.", "It's 7.\tC'est 7 !"]
     sources = {"tatoeba-en-fr": source_of(tmp_path, {"tatoeba_en_fr/fra.txt": "\n".join(lines) + "\n"})}
@@ -205,7 +205,7 @@ def test_tatoeba_is_split_by_its_english_sentences_and_made_tidy(tmp_path):
     assert len(everything) == 3512
 
 
-def test_multi30k_has_the_published_splits_with_line_beside_line(tmp_path):
+def test_multi30k_has_the_published_splits_with_aligned_lines(tmp_path):
     splits = {"train": 7, "val": 5} | {f"test_{year}": 3 for year in ("2016_flickr", "2017_flickr")}
     splits |= {"test_2017_mscoco": 2, "test_2018_flickr": 11}
     texts = {
@@ -225,7 +225,7 @@ def test_multi30k_has_the_published_splits_with_line_beside_line(tmp_path):
     assert (corpus.source_language, corpus.target_language) == ("en", "de")
 
 
-def test_the_terms_are_said_before_anything_is_downloaded(tmp_path, capsys, monkeypatch):
+def test_the_terms_are_printed_before_a_download(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     sources = {"tatoeba-en-fr": source_of(tmp_path, {"tatoeba_en_fr/fra.txt": "a\tb\n"})}
     with pytest.raises(DataFileError, match=r"fra.txt could not be downloaded"):
@@ -233,13 +233,13 @@ def test_the_terms_are_said_before_anything_is_downloaded(tmp_path, capsys, monk
     assert capsys.readouterr().err.startswith("tatoeba-en-fr: free. made up.\n")
 
 
-def test_a_corpus_that_there_is_not_is_named_with_those_there_are():
+def test_an_unknown_corpus_is_named_with_the_known_ones():
     with pytest.raises(ValueError, match=r"name must be one of 'tatoeba-en-fr', .*, got 'tatoeba'"):
         load_corpus("tatoeba")
 
 
 @needs_data
-def test_the_splits_of_tatoeba_are_what_every_score_was_measured_on():
+def test_the_splits_of_tatoeba_are_those_of_the_stored_scores():
     corpus = load_corpus("tatoeba-en-fr", folder=DATA)
     test, validation = corpus.tests["test"], corpus.validation
     assert [len(part.sources) for part in (corpus.train, validation, test)] == [113_327, 1_000, 2_500]
@@ -266,7 +266,7 @@ def test_the_splits_of_multi30k_are_the_published_ones(target_language):
 @needs_moses_references
 @pytest.mark.parametrize("target_language", ["de", "fr"])
 @pytest.mark.parametrize("year", [2016, 2017])
-def test_tidying_leaves_what_published_scores_of_multi30k_see(target_language, year):
+def test_normalisation_preserves_the_tokens_of_published_multi30k_scores(target_language, year):
     sacremoses = pytest.importorskip("sacremoses")
     normalise = sacremoses.MosesPunctNormalizer(target_language).normalize
     tokenize = sacremoses.MosesTokenizer(target_language).tokenize

@@ -30,7 +30,7 @@ def test_no_two_files_share_a_path_or_a_checksum():
 
 
 @pytest.mark.parametrize("target_language", ["de", "fr"])
-def test_multi30k_has_every_split_in_both_languages_of_the_corpus_and_in_no_other(target_language):
+def test_multi30k_has_every_split_in_exactly_its_two_languages(target_language):
     names = [PurePosixPath(file.path) for file in SOURCES[f"multi30k-en-{target_language}"].files]
     splits = {"train", "val", "test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "test_2018_flickr"}
     assert {name.stem for name in names if name.suffix == ".en"} == splits
@@ -38,7 +38,7 @@ def test_multi30k_has_every_split_in_both_languages_of_the_corpus_and_in_no_othe
     assert len(names) == 2 * len(splits)
 
 
-def test_the_terms_of_each_corpus_are_said():
+def test_each_corpus_states_its_terms():
     assert "CC BY" in SOURCES["tatoeba-en-fr"].licence
     assert "tatoeba.org" in SOURCES["tatoeba-en-fr"].attribution
     for name in ("multi30k-en-de", "multi30k-en-fr"):

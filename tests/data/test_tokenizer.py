@@ -84,12 +84,12 @@ def tables(tokenizer, tmp_path):
 
 
 @given(any_text)
-def test_decoding_undoes_encoding_of_any_plain_sentence(text):
+def test_decoding_inverts_encoding_of_any_normalised_sentence(text):
     assert TOKENIZER.decode(TOKENIZER.encode([text])) == [plain(text)]
     assert TOKENIZER.encode([text]) == TOKENIZER.encode([plain(text)])
 
 
-def test_encoding_is_what_it_is_when_done_step_by_step(tables):
+def test_encoding_equals_a_step_by_step_computation(tables):
     @given(settled_text)
     def holds(text):
         assert TOKENIZER.encode([text]) == [encode_slowly(text, *tables)]
@@ -102,23 +102,23 @@ def test_encoding_is_what_it_is_when_done_step_by_step(tables):
 @pytest.mark.parametrize(
     "text", ["l' animal", "l'animal", "the boys' dog", "'a' 'b'", "' ' '", "a'", "'", "’ x"]
 )
-def test_a_space_after_an_apostrophe_is_neither_lost_nor_won(tokenizer, text):
+def test_a_space_after_an_apostrophe_is_preserved(tokenizer, text):
     assert tokenizer.decode(tokenizer.encode([text])) == [plain(text)]
 
 
-def test_a_word_is_cut_alike_before_a_full_stop_and_after_an_elision(tokenizer):
+def test_a_word_has_the_same_tokens_before_a_full_stop_and_after_an_elision(tokenizer):
     assert tokenizer.pieces("fatigué") == ["▁fatigué"]
     assert tokenizer.pieces("fatigué.") == ["▁fatigué", "."]
     assert tokenizer.pieces("l'animal") == ["▁l'", *tokenizer.pieces("animal")]
     assert tokenizer.pieces("l’animal") == tokenizer.pieces("l'animal")
 
 
-def test_an_english_ending_is_cut_off_with_its_apostrophe(tokenizer):
+def test_an_english_ending_keeps_its_apostrophe(tokenizer):
     assert tokenizer.pieces("didn't") == ["▁didn", "'t"]
     assert tokenizer.pieces("it's")[-2:] == ["▁it", "'s"]
 
 
-def test_the_ids_are_marks_then_bytes_then_pieces(tokenizer):
+def test_ids_are_special_tokens_then_bytes_then_merges(tokenizer):
     bytes_alone = Tokenizer.train([], vocabulary_size=FIRST_PIECE)
     assert (PAD_ID, START_ID, END_ID) == (0, 1, 2)
     assert bytes_alone.vocabulary_size == FIRST_PIECE
@@ -127,7 +127,7 @@ def test_the_ids_are_marks_then_bytes_then_pieces(tokenizer):
     assert min(tokenizer.encode(["fatigué"])[0]) >= FIRST_PIECE
 
 
-def test_a_piece_is_spelled_alike_in_a_sentence_and_by_its_id(tokenizer):
+def test_a_token_has_the_same_text_in_a_sentence_and_by_its_id(tokenizer):
     for sentence in ("fatigué.", "🙂"):
         assert [tokenizer.piece(id) for id in tokenizer.encode([sentence])[0]] == tokenizer.pieces(sentence)
     assert tokenizer.piece(END_ID) == "<end>"
@@ -135,19 +135,19 @@ def test_a_piece_is_spelled_alike_in_a_sentence_and_by_its_id(tokenizer):
         tokenizer.piece(tokenizer.vocabulary_size)
 
 
-def test_few_sentences_offer_fewer_pieces_than_asked_for():
+def test_few_sentences_yield_fewer_tokens_than_requested():
     assert Tokenizer.train(["ab ab"], vocabulary_size=SIZE).vocabulary_size == FIRST_PIECE + 2  # "ab", " ab"
 
 
 @pytest.mark.parametrize("text", ["<pad>", "<start> a <end>", "</s>", "<end>"])
-def test_the_name_of_a_mark_is_text_like_any_other(text):
+def test_the_name_of_a_special_token_is_ordinary_text(text):
     tokenizer = Tokenizer.train([*SENTENCES, *[text] * 31], vocabulary_size=SIZE)
     (ids,) = tokenizer.encode([text])
     assert min(ids) > END_ID
     assert tokenizer.decode([ids]) == [text]
 
 
-def test_one_character_written_in_two_ways_has_the_same_ids(tokenizer):
+def test_composed_and_decomposed_characters_have_the_same_ids(tokenizer):
     assert "e\u0301" != "é"
     assert tokenizer.encode(["fatigue\u0301"]) == tokenizer.encode(["fatigué"])
 
@@ -161,14 +161,14 @@ def test_case_is_kept(tokenizer):
     assert tokenizer.encode(["The"]) != tokenizer.encode(["the"])
 
 
-def test_decoding_drops_marks_and_stops_at_the_first_end(tokenizer):
+def test_decoding_drops_special_tokens_and_stops_at_the_first_end(tokenizer):
     (ids,) = tokenizer.encode(["the animal"])
     rows = [[START_ID, *ids, END_ID, *ids], [*ids, END_ID, PAD_ID], [END_ID, *ids], []]
     assert tokenizer.decode(rows) == ["the animal", "the animal", "", ""]
     assert tokenizer.decode(np.array([[START_ID, *ids, END_ID, PAD_ID]])) == ["the animal"]
 
 
-def test_half_a_character_is_decoded_as_a_replacement_and_written_out_as_its_byte(tokenizer):
+def test_a_partial_character_decodes_to_a_replacement_and_shows_as_its_byte(tokenizer):
     (ids,) = tokenizer.encode(["🙂"])
     assert tokenizer.decode([ids[:-1]]) == ["�"]
     assert tokenizer.pieces("🙂") == ["▁", "\\xf0", "\\x9f", "\\x99", "\\x82"]
@@ -180,7 +180,7 @@ def test_blank_sentences_have_no_ids(tokenizer):
 
 
 @pytest.mark.parametrize("line", ["animal " * 10_007, "a" * 100_003, "'" * 10_007])
-def test_a_very_long_line_comes_back_whole(tokenizer, line):
+def test_a_very_long_line_is_decoded_completely(tokenizer, line):
     assert tokenizer.decode(tokenizer.encode([line])) == [line.strip()]
 
 
@@ -205,13 +205,13 @@ def test_the_same_sentences_train_the_same_tokenizer_in_any_process(tokenizer, t
     assert (tmp_path / "here.json").read_bytes() == (tmp_path / "there.json").read_bytes()
 
 
-def test_the_library_starts_no_threads_unless_it_is_told_to():
+def test_the_library_starts_no_threads_by_default():
     program = "import os; print(os.environ['TOKENIZERS_PARALLELISM'])"
     assert in_another_process(program).stdout.strip() == "false"
     assert in_another_process(program, TOKENIZERS_PARALLELISM="true").stdout.strip() == "true"
 
 
-def test_what_is_saved_is_loaded_again(tokenizer, tmp_path):
+def test_a_saved_tokenizer_is_loaded_again(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     again = Tokenizer.load(str(path))
@@ -219,13 +219,13 @@ def test_what_is_saved_is_loaded_again(tokenizer, tmp_path):
     assert again.decode(again.encode(SENTENCES)) == SENTENCES
 
 
-def test_the_file_works_with_the_library_alone(tokenizer, tmp_path):
+def test_the_library_can_use_the_file_directly(tokenizer, tmp_path):
     tokenizer.save(tmp_path / "tokenizer.json")
     library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert [library.encode(sentence).ids for sentence in SENTENCES] == tokenizer.encode(SENTENCES)
 
 
-def test_a_full_disk_leaves_the_old_file_and_no_half_one(tokenizer, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_file_untouched(tokenizer, tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
@@ -250,19 +250,19 @@ def test_a_truncated_file_is_named_as_damaged(tokenizer, tmp_path, share):
     tokenizer.save(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"tokenizer\.json must hold a tokenizer, but is damaged: .*EOF"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json must contain a tokenizer, but is damaged: .*EOF"):
         Tokenizer.load(path)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"{}", b"PK\x03\x04"])
-def test_a_file_that_is_no_tokenizer_is_refused(tmp_path, content):
+def test_a_file_without_a_tokenizer_is_rejected(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"tokenizer\.json must hold a tokenizer, but is damaged"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json must contain a tokenizer, but is damaged"):
         Tokenizer.load(path)
 
 
-def test_a_tokenizer_that_cuts_otherwise_is_refused(tokenizer, tmp_path):
+def test_a_tokenizer_with_other_rules_is_rejected(tokenizer, tmp_path):
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     ours = path.read_text(encoding="utf-8")
@@ -275,7 +275,7 @@ def test_a_tokenizer_that_cuts_otherwise_is_refused(tokenizer, tmp_path):
     for other in others:
         assert other != ours
         path.write_text(other, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"tokenizer\.json must hold .* got one of another kind"):
+        with pytest.raises(ValueError, match=r"tokenizer\.json must contain .* got one of another kind"):
             Tokenizer.load(path)
 
 
@@ -285,8 +285,8 @@ def test_a_vocabulary_too_small_for_marks_and_bytes_is_refused(as_a_user, size):
         Tokenizer.train(SENTENCES, vocabulary_size=size)
 
 
-def test_one_string_in_place_of_several_is_refused(tokenizer, as_a_user):
-    wanted = "sentences must be several, in a list, got the one string 'the animal'"
+def test_a_single_string_is_rejected(tokenizer, as_a_user):
+    wanted = "sentences must be a list of strings, got the string 'the animal'"
     with pytest.raises(ValueError, match=wanted):
         tokenizer.encode("the animal")
     with pytest.raises(ValueError, match=wanted):
@@ -294,8 +294,8 @@ def test_one_string_in_place_of_several_is_refused(tokenizer, as_a_user):
 
 
 @pytest.mark.parametrize("bad", [None, 7, b"the", "\ud800"])
-def test_what_is_no_text_is_named_with_its_place(tokenizer, as_a_user, bad):
-    wanted = r"sentences must be text that UTF-8 can write, got sentences\[1\] = " + re.escape(repr(bad))
+def test_a_sentence_that_is_not_text_is_named(tokenizer, as_a_user, bad):
+    wanted = r"sentences must be text that UTF-8 can encode, got sentences\[1\] = " + re.escape(repr(bad))
     with pytest.raises(ValueError, match=wanted):
         tokenizer.encode(["the animal", bad])
     with pytest.raises(ValueError, match=wanted):
@@ -303,6 +303,6 @@ def test_what_is_no_text_is_named_with_its_place(tokenizer, as_a_user, bad):
 
 
 @pytest.mark.parametrize("id", [-1, SIZE])
-def test_an_id_outside_the_vocabulary_is_answered_with_its_bounds(tokenizer, id):
+def test_an_id_outside_the_vocabulary_is_reported_with_the_bounds(tokenizer, id):
     with pytest.raises(ValueError, match=rf"below the vocabulary size \({SIZE}\), got ids from {id} to {id}"):
         tokenizer.decode([[id]])

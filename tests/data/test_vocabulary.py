@@ -14,13 +14,13 @@ def vocabulary():
     return Vocabulary(WORDS)
 
 
-def test_words_follow_the_three_marks_in_order(vocabulary):
+def test_words_follow_the_special_tokens_in_order(vocabulary):
     assert (PAD_ID, START_ID, END_ID) == (0, 1, 2)
     assert vocabulary.encode(WORDS) == [3, 4, 5, 6, 7]
     assert len(vocabulary) == 8
 
 
-def test_collecting_words_is_alphabetical_and_ignores_order_and_repetition():
+def test_a_vocabulary_is_alphabetical_without_repetitions():
     assert Vocabulary.from_sentences([["the", "street", "the"], ["animal"]]) == Vocabulary.from_sentences(
         [["animal", "street"], ["the"]]
     )
@@ -28,7 +28,7 @@ def test_collecting_words_is_alphabetical_and_ignores_order_and_repetition():
 
 
 @given(sentences)
-def test_decoding_undoes_encoding_and_batching(rows):
+def test_decoding_inverts_encoding_and_batching(rows):
     vocabulary = Vocabulary(WORDS)
     for marked in (False, True):
         ids = vocabulary.batch(rows, add_special_tokens=marked)
@@ -36,7 +36,7 @@ def test_decoding_undoes_encoding_and_batching(rows):
     assert [list(vocabulary.decode(vocabulary.encode(row))) for row in rows] == rows
 
 
-def test_a_batch_is_padded_at_the_end_and_marked_when_asked(vocabulary):
+def test_a_batch_is_padded_on_the_right_and_has_special_tokens_on_request(vocabulary):
     rows = [["the", "street"], ["the", "animal", "crossed"]]
     np.testing.assert_array_equal(vocabulary.batch(rows), [[6, 5, 0], [6, 3, 4]])
     np.testing.assert_array_equal(
@@ -58,7 +58,7 @@ def test_an_unknown_word_is_named(vocabulary):
 
 
 @pytest.mark.parametrize("id", [-1, 8])
-def test_an_id_outside_the_vocabulary_is_answered_with_its_bounds(vocabulary, id):
+def test_an_id_outside_the_vocabulary_is_reported_with_the_bounds(vocabulary, id):
     with pytest.raises(
         ValueError, match=rf"ids .*below the vocabulary size \(8\), got ids from {id} to {id}"
     ):
@@ -66,12 +66,12 @@ def test_an_id_outside_the_vocabulary_is_answered_with_its_bounds(vocabulary, id
 
 
 @pytest.mark.parametrize("rows", [[], [["the"], []]])
-def test_an_empty_batch_or_sentence_is_answered_with_the_lengths(vocabulary, rows):
-    with pytest.raises(ValueError, match=r"sentences must hold words, got lengths"):
+def test_an_empty_batch_or_sentence_is_reported_with_the_lengths(vocabulary, rows):
+    with pytest.raises(ValueError, match=r"sentences must not be empty, got lengths"):
         vocabulary.batch(rows)
 
 
 @pytest.mark.parametrize("words", [("the", "street", "the"), ("the", "<pad>")])
-def test_a_word_that_stands_twice_is_named(words):
+def test_a_repeated_word_is_named(words):
     with pytest.raises(ValueError, match=r"words must differ .*got \['(the|<pad>)'\] twice"):
         Vocabulary(words)

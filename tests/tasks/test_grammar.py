@@ -44,7 +44,7 @@ def pronoun_of(thing):
     return "il" if thing.gender == "masculine" else "elle"
 
 
-def test_the_sentence_of_the_book_is_made_exactly():
+def test_the_example_sentence_of_the_book_is_generated_exactly():
     assert join_words(BOOK_EXAMPLE.source) == "the animal didn't cross the street because it was too tired"
     assert (
         join_words(BOOK_EXAMPLE.target) == "l'animal n'a pas traversé la rue parce qu'il était trop fatigué"
@@ -81,7 +81,7 @@ def test_french_elides_agrees_and_negates_as_in_these_sentences(english, french)
 
 
 @given(examples)
-def test_an_elided_article_stands_before_a_vowel_or_a_mute_h_and_nowhere_else(example):
+def test_an_article_is_elided_exactly_before_a_vowel_or_a_mute_h(example):
     sentence = join_words(example.target)
     assert not re.search(r"\b(le|la) [aeiouâêéèîôy]", sentence)
     assert not re.search(r"\bl'(?![aeiouâêéèîô]|hirondelle)", sentence)
@@ -107,14 +107,14 @@ def test_positions_point_at_the_words_they_name(example):
 
 
 @given(examples)
-def test_parsing_undoes_writing(example):
+def test_parsing_inverts_generation(example):
     assert parse(example.source) == example
     assert parse(join_words(example.source)) == example
     assert translate(example.source) == example.target
 
 
 @given(examples)
-def test_splitting_undoes_joining(example):
+def test_splitting_inverts_joining(example):
     assert split_words(join_words(example.source)) == example.source
     assert split_words(join_words(example.target)) == example.target
 
@@ -135,7 +135,7 @@ def test_replacing_the_adjective_moves_the_pronoun_to_the_other_noun():
     assert (BOOK_EXAMPLE.pronoun, wide.pronoun) == ("il", "elle")
 
 
-def test_swapping_the_animal_changes_the_pronoun_only_if_it_is_meant():
+def test_swapping_the_animal_changes_the_pronoun_only_if_it_is_the_antecedent():
     mouse = replace(BOOK_EXAMPLE, subject=noun("mouse"))
     assert mouse.pronoun == "elle"
     assert replace(mouse, adjective=adjective("wide"), object=noun("bridge")).pronoun == "il"
@@ -149,7 +149,7 @@ def test_train_and_test_share_no_pair_of_nouns(corpus):
     assert (BOOK_EXAMPLE.subject, BOOK_EXAMPLE.object) not in train
 
 
-def test_every_word_of_the_test_sentences_is_learnt_in_training(corpus):
+def test_every_word_of_the_test_sentences_occurs_in_training(corpus):
     for side in ("source", "target"):
         train, test = ({word for example in part for word in getattr(example, side)} for part in corpus)
         assert test <= train
@@ -167,7 +167,7 @@ def test_no_shortcut_guesses_the_pronoun_better_than_a_coin(corpus):
         assert pronoun_right(part, lambda example: pronoun_of(example.object)) == 0.5
 
 
-def test_nouns_of_different_gender_give_each_other_away_and_nouns_drawn_freely_do_not():
+def test_only_nouns_of_different_gender_give_each_other_away():
     def without_the_animal(example):
         masculine = (example.object.gender == "masculine") == (example.adjective.describes == "place")
         return "il" if masculine else "elle"
@@ -177,7 +177,7 @@ def test_nouns_of_different_gender_give_each_other_away_and_nouns_drawn_freely_d
             assert pronoun_right(part, without_the_animal) == pytest.approx(score, abs=0.1)
 
 
-def test_nouns_drawn_freely_still_share_no_pair_and_come_in_twos():
+def test_with_any_genders_sentences_still_come_in_pairs_and_share_no_nouns():
     train, test = make_corpus(np.random.default_rng(7), train_size=2000, test_size=200, genders="any")
     pairs = [{(example.subject, example.object) for example in part} for part in (train, test)]
     assert not pairs[0] & pairs[1]
@@ -187,12 +187,12 @@ def test_nouns_drawn_freely_still_share_no_pair_and_come_in_twos():
     assert kinds["animal"] == kinds["place"] == 100
 
 
-def test_a_way_to_draw_genders_that_does_not_exist_is_answered_with_those_that_do(as_a_user):
+def test_an_unknown_choice_of_genders_is_rejected(as_a_user):
     with pytest.raises(ValueError, match="genders must be one of 'different', 'any', got 'same'"):
         make_corpus(np.random.default_rng(0), genders="same")
 
 
-def test_sentences_come_in_twos_that_differ_in_the_adjective_alone(corpus):
+def test_sentences_come_in_pairs_that_differ_only_in_the_adjective(corpus):
     for part in corpus:
         frames = Counter(replace(example, adjective=adjective("tired")) for example in part)
         kinds = Counter(
@@ -211,7 +211,7 @@ def test_the_same_seed_gives_the_same_corpus_and_another_seed_another():
     assert first != other
 
 
-def test_the_whole_grammar_can_be_drawn_and_no_more():
+def test_the_largest_corpus_is_the_whole_grammar():
     rng = np.random.default_rng(0)
     train, _ = make_corpus(rng, train_size=159 * 6 * 2 * 16, test_size=2)
     assert len(set(train)) == 159 * 6 * 2 * 16
@@ -222,13 +222,13 @@ def test_the_whole_grammar_can_be_drawn_and_no_more():
 
 
 @pytest.mark.parametrize("sizes", [{"train_size": 3}, {"test_size": 7}, {"train_size": 0}])
-def test_an_odd_or_empty_corpus_is_answered_with_its_name(sizes):
+def test_an_odd_or_empty_corpus_size_is_named(sizes):
     (name, size), *_ = sizes.items()
     with pytest.raises(ValueError, match=rf"{name} must be .*got {size}"):
         make_corpus(np.random.default_rng(0), **sizes)
 
 
-def test_every_english_word_names_one_thing_and_the_genders_are_even():
+def test_english_words_are_unique_and_genders_are_balanced():
     assert len({entry.english for entry in (*ANIMALS, *PLACES, *ADJECTIVES)}) == 56
     assert set(Counter((entry.kind, entry.gender) for entry in (*ANIMALS, *PLACES)).values()) == {10}
     assert set(Counter(entry.describes for entry in ADJECTIVES).values()) == {8}
@@ -263,7 +263,7 @@ def test_the_examples_in_the_docstrings_are_true():
         ),
     ],
 )
-def test_a_sentence_outside_the_grammar_is_answered_with_what_is_wrong(sentence, message):
+def test_the_error_in_a_sentence_outside_the_grammar_is_named(sentence, message):
     with pytest.raises(ValueError, match=message):
         translate(sentence)
 

@@ -19,9 +19,7 @@ D_MODEL = HEADS * D_K
     num_values=st.integers(1, 17),
     batch_size=st.integers(1, 5),
 )
-def test_the_answer_stands_beside_the_symbol_asked_for_and_beside_no_other(
-    num_pairs, spare, num_values, batch_size
-):
+def test_the_label_is_the_value_paired_with_the_queried_symbol(num_pairs, spare, num_values, batch_size):
     task = LookupTask(num_pairs, num_pairs + spare, num_values)
     batch = task.sample(batch_size, np.random.default_rng(0))
     assert batch.key_ids.shape == batch.value_ids.shape == (batch_size, num_pairs)
@@ -30,14 +28,14 @@ def test_the_answer_stands_beside_the_symbol_asked_for_and_beside_no_other(
     np.testing.assert_array_equal(batch.value_ids[beside], batch.labels)
 
 
-def test_every_symbol_value_and_place_comes_up_and_none_from_outside():
+def test_every_symbol_value_and_position_occurs():
     batch = LookupTask(PAIRS, SYMBOLS, VALUES).sample(997, np.random.default_rng(1))
     places = (batch.key_ids == batch.query_ids[:, None]).argmax(axis=-1)
     for ids, count in ((batch.key_ids, SYMBOLS), (batch.value_ids, VALUES), (places, PAIRS)):
         np.testing.assert_array_equal(np.unique(ids), np.arange(count))
 
 
-def test_a_symbol_says_nothing_about_its_value():
+def test_symbols_and_values_are_independent():
     batch = LookupTask(PAIRS, SYMBOLS, VALUES).sample(9973, np.random.default_rng(2))
     table = np.zeros((SYMBOLS, VALUES))
     np.add.at(table, (batch.query_ids, batch.labels), 1)
@@ -60,7 +58,7 @@ def test_the_same_rng_state_draws_the_same_lists():
         ((7, 5, 11), "num_pairs (7) must be at most num_symbols (5)"),
     ],
 )
-def test_a_task_that_cannot_be_is_refused(sizes, message):
+def test_an_impossible_task_is_rejected(sizes, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         LookupTask(*sizes)
 
@@ -76,7 +74,7 @@ def draw(device="cpu"):
     return tuple(torch.from_numpy(ids).to(device) for ids in batch)
 
 
-def test_divided_by_the_root_of_d_k_it_is_the_attention_of_the_reference():
+def test_with_a_scale_of_root_d_k_it_equals_the_reference_attention():
     model = make().double()
     query_ids, key_ids, value_ids, _ = draw()
     logits, weights = model(query_ids, key_ids, value_ids)
@@ -103,14 +101,14 @@ def test_the_scale_divides_the_scores_and_changes_nothing_else():
         assert torch.equal(one, other)
 
 
-def test_symbols_and_queries_begin_with_unit_variance():
+def test_symbols_and_queries_initially_have_unit_variance():
     model = make(d_model=HEADS * 199)
     queries = model.symbols @ model.query_weight
     assert model.symbols.var().item() == pytest.approx(1, abs=0.1)
     assert queries.var().item() == pytest.approx(1, abs=0.15)
 
 
-def test_symbols_are_not_learned_and_everything_else_is():
+def test_all_parameters_but_the_symbols_are_trained():
     model = make()
     logits, _ = model(*draw()[:3])
     logits.square().sum().backward()
@@ -137,7 +135,7 @@ def test_it_runs_on_every_device(device):
         ({"num_values": 0}, "num_values must be a whole number of at least 1, got 0"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(change, message):
+def test_invalid_sizes_are_rejected(change, message):
     sizes = {
         "num_symbols": SYMBOLS,
         "num_values": VALUES,

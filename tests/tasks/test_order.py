@@ -19,7 +19,7 @@ POSITIONS = ["none", "sinusoidal", "learned", "rotary", "alibi"]
     longer=st.integers(0, 9),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_the_answer_is_the_word_that_the_question_asks_for(question, num_symbols, longer, seed):
+def test_the_label_answers_the_question(question, num_symbols, longer, seed):
     task = OrderTask(question, num_symbols)
     length = task.min_length + longer
     ids, labels = task.sample(BATCH, length, np.random.default_rng(seed))
@@ -46,7 +46,7 @@ def test_each_answer_is_as_likely_as_another(question):
     np.testing.assert_allclose(counts / 7000, 1 / len(counts), atol=0.02)
 
 
-def test_the_two_words_stand_anywhere_but_last():
+def test_the_two_words_occur_anywhere_but_last():
     ids, _ = OrderTask("later", SYMBOLS).sample(7000, LENGTH, np.random.default_rng(0))
     share = (ids == 0).mean(axis=0)
     np.testing.assert_allclose(share[:-1], 1 / (LENGTH - 1), atol=0.02)
@@ -92,7 +92,7 @@ def ids():
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_it_answers_what_a_causal_attention_over_all_words_would_answer_at_the_last(positions, ids):
+def test_it_equals_the_last_position_of_causal_attention(positions, ids):
     model = make(positions)
     x = model.word(ids) if model.position is None else model.position(model.word(ids))
     every_output, _ = model.attention(x, x, x, torch.ones(TIME, TIME, dtype=torch.bool).tril())
@@ -100,7 +100,7 @@ def test_it_answers_what_a_causal_attention_over_all_words_would_answer_at_the_l
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_words_before_the_last_may_change_places_unseen_only_without_positions(positions, ids):
+def test_only_without_positions_does_the_order_of_earlier_words_not_matter(positions, ids):
     ids[:, :4] = torch.arange(4)
     shuffled = ids[:, [2, 0, 3, 1, 4]]
     assert torch.allclose(make(positions)(ids), make(positions)(shuffled), atol=1e-12) == (
@@ -109,12 +109,12 @@ def test_words_before_the_last_may_change_places_unseen_only_without_positions(p
 
 
 @pytest.mark.parametrize(("positions", "moves"), [("sinusoidal", True), ("learned", True), ("rotary", False)])
-def test_a_start_moves_what_is_added_and_nothing_else(positions, moves, ids):
+def test_a_start_shifts_only_added_positions(positions, moves, ids):
     model = make(positions)
     assert torch.allclose(model(ids), model(ids, start=7)) == (not moves)
 
 
-def test_a_masked_word_cannot_matter(ids):
+def test_a_masked_word_has_no_effect(ids):
     model, mask = make("rotary"), torch.arange(TIME) > 1
     before = model(ids, attn_mask=mask[None])
     ids[:, :2] = 0
@@ -122,7 +122,7 @@ def test_a_masked_word_cannot_matter(ids):
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_every_weight_learns_but_a_bias_of_the_keys(positions, ids):
+def test_every_parameter_but_the_key_bias_has_a_gradient(positions, ids):
     model = make(positions)
     model(ids).square().sum().backward()
     still = {name for name, weight in model.named_parameters() if weight.grad.abs().max() < 1e-12}
@@ -130,7 +130,7 @@ def test_every_weight_learns_but_a_bias_of_the_keys(positions, ids):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named():
+def test_invalid_arguments_are_named():
     sizes = {"d_model": D_MODEL, "num_heads": HEADS, "max_length": MAX_LENGTH}
     with pytest.raises(ValueError, match=r"positions must be .*'rotary'.*, got 'absolute'"):
         OrderReader(WORDS, positions="absolute", **sizes)

@@ -17,14 +17,14 @@ def task():
     return CapitalTask(LENGTH, LETTERS, CAPITALS)
 
 
-def test_the_only_capitals_stand_at_the_causes_and_spell_the_answer(task, rng):
+def test_capitals_occur_only_at_the_cause_positions_and_give_the_answer(task, rng):
     for ids, wanted, causes in zip(*task.sample(BATCH, rng), strict=True):
         letters = task.decode(ids).split()
         assert [place for place, letter in enumerate(letters) if letter.isupper()] == causes.tolist()
         assert {letters[place].lower() for place in causes} == {task.words[wanted]}
 
 
-def test_what_is_no_capital_says_nothing_about_the_answer(rng):
+def test_lower_case_letters_say_nothing_about_the_answer(rng):
     task = CapitalTask(LENGTH, LETTERS)
     ids, wanted, causes = task.sample(20_000, rng)
     others = np.arange(LENGTH) != causes
@@ -34,19 +34,19 @@ def test_what_is_no_capital_says_nothing_about_the_answer(rng):
         np.testing.assert_allclose(shares, 1 / (LETTERS + 1), atol=0.01)
 
 
-def test_answers_and_places_are_drawn_evenly(rng):
+def test_answers_and_positions_are_uniform(rng):
     _, wanted, causes = CapitalTask(LENGTH, LETTERS).sample(20_000, rng)
     np.testing.assert_allclose(np.unique(wanted, return_counts=True)[1] / 20_000, 1 / LETTERS, atol=0.02)
     np.testing.assert_allclose(np.bincount(causes[:, 0]) / 20_000, 1 / LENGTH, atol=0.02)
 
 
-def test_several_capitals_stand_in_places_of_their_own(task, rng):
+def test_several_capitals_have_distinct_positions(task, rng):
     causes = task.sample(BATCH, rng).cause_positions
     assert causes.shape == (BATCH, CAPITALS)
     assert (np.diff(causes) > 0).all()
 
 
-def test_ids_are_named_after_the_marks_and_none_is_left_over(task, rng):
+def test_every_id_after_the_special_tokens_has_a_name(task, rng):
     assert task.words[: len(SPECIAL_TOKENS)] == SPECIAL_TOKENS
     assert task.words[CapitalTask.BLANK_ID :] == tuple("_abcdeABCDE")
     ids = task.sample(BATCH, rng).source_ids
@@ -68,11 +68,11 @@ def test_the_same_state_draws_the_same_rows(task):
         ((3, 27), "num_letters must be from 2 to 26, got 27"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(sizes, message):
+def test_an_impossible_sample_is_rejected(sizes, message):
     with pytest.raises(ValueError, match=message):
         CapitalTask(*sizes)
 
 
-def test_no_rows_at_all_are_refused(task, rng):
+def test_an_empty_corpus_is_rejected(task, rng):
     with pytest.raises(ValueError, match="batch_size must be a whole number of at least 1, got 0"):
         task.sample(0, rng)

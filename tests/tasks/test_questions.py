@@ -23,7 +23,7 @@ def rng():
     num_values=st.integers(1, 17),
     batch_size=st.integers(1, 5),
 )
-def test_each_answer_stands_beside_its_symbol_and_no_symbol_is_asked_for_twice(
+def test_labels_are_the_values_of_distinct_queried_symbols(
     num_questions, more_pairs, more_symbols, num_values, batch_size
 ):
     num_pairs = num_questions + more_pairs
@@ -36,7 +36,7 @@ def test_each_answer_stands_beside_its_symbol_and_no_symbol_is_asked_for_twice(
     np.testing.assert_array_equal((beside * batch.value_ids[:, None, :]).sum(axis=-1), batch.labels)
 
 
-def test_every_symbol_value_and_place_comes_up_for_every_question(rng):
+def test_every_symbol_value_and_position_occurs_in_every_question(rng):
     batch = TASK.sample(1999, rng)
     places = (batch.query_ids[:, :, None] == batch.key_ids[:, None, :]).argmax(axis=-1)
     for ids, count in ((batch.query_ids, SYMBOLS), (batch.labels, VALUES), (places, PAIRS)):
@@ -44,7 +44,7 @@ def test_every_symbol_value_and_place_comes_up_for_every_question(rng):
             np.testing.assert_array_equal(np.unique(ids[:, question]), np.arange(count))
 
 
-def test_neither_a_symbol_nor_the_other_answer_hints_at_an_answer(rng):
+def test_answers_are_independent_of_symbols_and_of_each_other(rng):
     batch = TASK.sample(19_997, rng)
     for hint, count in ((batch.query_ids[:, 0], SYMBOLS), (batch.labels[:, 1], VALUES)):
         table = np.zeros((count, VALUES))
@@ -52,7 +52,7 @@ def test_neither_a_symbol_nor_the_other_answer_hints_at_an_answer(rng):
         np.testing.assert_allclose(table / table.sum(axis=-1, keepdims=True), 1 / VALUES, atol=0.04)
 
 
-def test_the_cards_can_be_read_back(rng):
+def test_encoded_vectors_can_be_decoded(rng):
     batch = TASK.sample(BATCH, rng)
     question, pairs = TASK.encode(batch, width=29)
     assert question.shape == (BATCH, 1, 29)
@@ -69,17 +69,17 @@ def test_the_cards_can_be_read_back(rng):
 @pytest.mark.parametrize(
     ("sizes", "width"), [((5, 7, 3, 2), 14), ((5, 7, 11, 1), 18), ((5, 7, 11, 2), 22), ((5, 5, 5, 2), 10)]
 )
-def test_without_a_width_the_cards_are_as_narrow_as_questions_pairs_and_answers_allow(sizes, width, rng):
+def test_the_default_width_is_the_minimum(sizes, width, rng):
     task = QuestionTask(*sizes)
     assert task.min_width == width
     assert all(cards.shape[-1] == width for cards in task.encode(task.sample(BATCH, rng)))
 
 
-def test_guessing_is_right_once_in_as_many_times_as_there_are_answers():
+def test_the_chance_of_guessing_is_one_over_the_number_of_answers():
     assert QuestionTask(5, 8, 8).chance == pytest.approx(1 / 64)
 
 
-def test_rates_count_each_question_and_all_of_them(rng):
+def test_accuracies_are_computed_per_question_and_per_list(rng):
     batch = TASK.sample(4, rng)
     predicted = batch.labels.copy()
     assert exact_match_rate(predicted, batch) == 1
@@ -117,6 +117,6 @@ def test_the_same_rng_state_draws_the_same_lists():
         ),
     ],
 )
-def test_what_does_not_fit_is_named_with_both_numbers(call, message):
+def test_an_invalid_argument_is_named_with_both_numbers(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call()

@@ -15,7 +15,7 @@ def rng():
 
 
 @given(length=st.integers(1, 13), num_symbols=st.integers(2, 17), batch_size=st.integers(1, 5))
-def test_what_is_wanted_is_the_source_and_the_decoder_sees_it_one_place_late(length, num_symbols, batch_size):
+def test_labels_are_the_source_and_decoder_inputs_lag_by_one(length, num_symbols, batch_size):
     task = RecallTask(length, num_symbols)
     batch = task.sample(batch_size, np.random.default_rng(0))
     assert batch.source_ids.shape == (batch_size, length)
@@ -25,7 +25,7 @@ def test_what_is_wanted_is_the_source_and_the_decoder_sees_it_one_place_late(len
 
 
 @given(num_symbols=st.integers(2, 17))
-def test_symbols_are_never_the_padding_or_the_start_and_fit_the_vocabulary(num_symbols):
+def test_symbols_are_within_the_vocabulary_and_never_special_tokens(num_symbols):
     task = RecallTask(length=19, num_symbols=num_symbols)
     symbols = task.sample(23, np.random.default_rng(0)).source_ids
     assert symbols.min() > max(RecallTask.PAD_ID, RecallTask.START_ID)
@@ -38,7 +38,7 @@ def test_every_symbol_is_drawn_about_equally_often(rng):
     np.testing.assert_allclose(shares, 1 / SYMBOLS, atol=0.01)
 
 
-def test_one_place_says_nothing_about_the_next(rng):
+def test_adjacent_symbols_are_independent(rng):
     symbols = TASK.sample(7000, rng).source_ids
     same = (symbols[:, 1:] == symbols[:, :-1]).mean()
     assert same == pytest.approx(1 / SYMBOLS, abs=0.01)
@@ -55,7 +55,7 @@ def test_eight_symbols_are_three_bits_each():
     assert RecallTask(length=5, num_symbols=8).bits == pytest.approx(15)
 
 
-def test_the_recall_rate_counts_symbols_in_their_own_place(rng):
+def test_the_recall_accuracy_counts_symbols_at_their_own_position(rng):
     batch = TASK.sample(BATCH, rng)
     predicted = batch.labels.copy()
     assert recall_accuracy(predicted, batch) == 1

@@ -26,7 +26,7 @@ def trained(seed, steps=3):
     return model, optimizer
 
 
-def test_what_was_saved_goes_on_bit_for_bit(tmp_path):
+def test_training_resumes_bit_for_bit_from_a_checkpoint(tmp_path):
     model, optimizer = trained(0)
     progress = Progress(step=3, epoch=1, batch=2, tokens=99, seconds=0.5)
     place = save_checkpoint(tmp_path, model, optimizer, progress, keep=2)
@@ -52,7 +52,7 @@ def test_an_incomplete_checkpoint_of_an_earlier_version_is_not_listed(tmp_path):
     assert list_checkpoints(tmp_path) == []
 
 
-def test_a_full_disk_leaves_the_checkpoints_before_untouched(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_earlier_checkpoints_untouched(tmp_path, monkeypatch):
     model, optimizer = trained(0)
     place = save_checkpoint(tmp_path, model, optimizer, Progress(step=1), keep=1)
 
@@ -84,7 +84,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, harm):
         load_checkpoint(place, model, optimizer)
 
 
-def test_a_checkpoint_of_another_model_is_refused(tmp_path):
+def test_a_checkpoint_of_another_model_is_rejected(tmp_path):
     place = save_checkpoint(tmp_path, *trained(0), Progress(step=1), keep=1)
     other = nn.Linear(2, 3)
     with pytest.raises(ValueError, match="does not fit this model"):

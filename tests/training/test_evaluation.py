@@ -41,7 +41,7 @@ def whole(record):
     return json.loads(json.dumps(record | TRAINING))
 
 
-def test_translations_are_scored_in_each_way():
+def test_translations_are_scored_with_every_metric():
     translations, references = (
         ["Le chat dort.", "La rue est large."],
         [["Le chat dort."], ["La route est large."]],
@@ -54,7 +54,7 @@ def test_translations_are_scored_in_each_way():
     }
 
 
-def test_several_references_are_scored_by_the_first_alone_too():
+def test_several_references_are_also_scored_by_the_first_alone():
     references = [["Le chat dort.", "Il dort."], ["La route est large."]]
     scores = score_translations(["Il dort.", "La rue est large."], references, language="fr")
     firsts = [right[:1] for right in references]
@@ -62,7 +62,7 @@ def test_several_references_are_scored_by_the_first_alone_too():
     assert scores["bleu_first_reference"].value < scores["bleu"].value
 
 
-def test_a_record_holds_what_was_written_and_what_it_scored(record, translator, corpus):
+def test_a_record_has_the_translations_and_their_scores(record, translator, corpus):
     assert record["hypotheses"].keys() == {"seen", "unseen"}
     for name, sentences in corpus.tests.items():
         written = translator.translate(sentences.sources, beam_size=2, max_length=11)
@@ -79,11 +79,11 @@ def test_a_record_holds_what_was_written_and_what_it_scored(record, translator, 
     ].keys()
 
 
-def test_one_test_can_be_chosen(translator, corpus):
+def test_a_single_test_set_can_be_evaluated(translator, corpus):
     assert evaluate(translator, corpus, tests=["unseen"], beam_size=1)["scores"].keys() == {"unseen"}
 
 
-def test_a_stored_record_is_counted_again_to_the_same_scores(whole, corpus, tmp_path):
+def test_recomputing_a_stored_record_gives_the_same_scores(whole, corpus, tmp_path):
     write_record(tmp_path / "deep" / "translation_small.json", whole)
     again = json.loads((tmp_path / "deep" / "translation_small.json").read_text(encoding="utf-8"))
     assert again == whole
@@ -94,7 +94,7 @@ def test_a_stored_record_is_counted_again_to_the_same_scores(whole, corpus, tmp_
     assert counted["unseen"] == again["scores"]["unseen"]
 
 
-def test_a_record_that_lacks_something_leaves_the_file_as_it_was(whole, tmp_path):
+def test_an_incomplete_record_leaves_the_old_file(whole, tmp_path):
     path = tmp_path / "translation_small.json"
     write_record(path, whole)
     before = path.read_bytes()
@@ -105,7 +105,7 @@ def test_a_record_that_lacks_something_leaves_the_file_as_it_was(whole, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_json_cannot_hold_leaves_no_file(whole, tmp_path):
+def test_a_value_that_json_cannot_represent_leaves_no_file(whole, tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_record(tmp_path / "translation_small.json", whole | {"loss": float("nan")})
     assert list(tmp_path.iterdir()) == []
@@ -130,7 +130,7 @@ def test_what_json_cannot_hold_leaves_no_file(whole, tmp_path):
         ),
     ],
 )
-def test_what_is_wrong_with_a_record_is_named(whole, spoil, message):
+def test_an_error_in_a_record_is_named(whole, spoil, message):
     require_record(whole)
     spoil(whole)
     with pytest.raises(ValueError, match=message):
@@ -138,7 +138,7 @@ def test_what_is_wrong_with_a_record_is_named(whole, spoil, message):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_a_record_and_a_corpus_that_do_not_belong_together_are_named(whole, translator, corpus):
+def test_a_record_of_another_corpus_is_rejected(whole, translator, corpus):
     with pytest.raises(ValueError, match="record is of the corpus 'grammar', got 'other'"):
         rescore(whole, replace(corpus, name="other"))
     whole["hypotheses"]["seen"].pop()

@@ -37,7 +37,7 @@ def run(tmp_path_factory):
     ("choice", "steps"),
     [({}, [1, 2, 3]), ({"last": 2}, [2, 3]), ({"steps": [3, 1]}, [1, 3]), ({"steps": (2,)}, [2])],
 )
-def test_an_average_is_the_mean_of_the_checkpoints_that_are_asked_for(run, choice, steps):
+def test_an_average_is_the_mean_of_the_selected_checkpoints(run, choice, steps):
     translator, notes = average_checkpoints(run, **choice)
     assert notes["averaged_steps"] == steps
     mean = average_weights([run / "checkpoints" / f"step_{step:08d}" for step in steps])
@@ -46,7 +46,7 @@ def test_an_average_is_the_mean_of_the_checkpoints_that_are_asked_for(run, choic
     assert not translator.model.training
 
 
-def test_an_average_says_what_it_learned_from(run):
+def test_an_average_records_its_training_corpus(run):
     _, notes = average_checkpoints(run)
     assert (notes["corpus"], notes["licence"]) == ("tatoeba-en-fr", "CC BY 2.0 FR")
 
@@ -59,7 +59,7 @@ def test_an_average_says_what_it_learned_from(run):
         ({"last": 0}, "last must be a whole number of at least 1, got 0"),
     ],
 )
-def test_checkpoints_that_are_not_there_are_named(run, choice, message):
+def test_missing_checkpoints_are_named(run, choice, message):
     with pytest.raises(ValueError, match=message):
         average_checkpoints(run, **choice)
 
@@ -73,14 +73,14 @@ def lose(place):
 
 
 @pytest.mark.parametrize("harm", [cut, lose])
-def test_a_damaged_checkpoint_is_answered(run, tmp_path, harm):
+def test_averaging_names_a_damaged_checkpoint(run, tmp_path, harm):
     shutil.copytree(run, tmp_path / "run")
     harm(list_checkpoints(tmp_path / "run" / "checkpoints")[1])
     with pytest.raises(ValueError, match=r"checkpoint .*step_00000002 is damaged"):
         average_checkpoints(tmp_path / "run")
 
 
-def test_a_run_of_other_sizes_is_answered(run, tmp_path):
+def test_averaging_names_checkpoints_of_other_sizes(run, tmp_path):
     shutil.copytree(run, tmp_path / "run")
     text = (run / "recipe.json").read_text(encoding="utf-8").replace('"d_ff": 20', '"d_ff": 23')
     (tmp_path / "run" / "recipe.json").write_text(text, encoding="utf-8")
@@ -95,12 +95,12 @@ def test_a_run_without_checkpoints_has_nothing_to_average(run, tmp_path):
         average_checkpoints(tmp_path / "run")
 
 
-def test_a_folder_that_is_no_run_is_named(tmp_path):
+def test_averaging_a_folder_without_a_run_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"contains no recipe\.json: it is not the folder of a run"):
         average_checkpoints(tmp_path)
 
 
-def test_the_translator_of_a_run_is_found_once_it_is_there(run, tmp_path):
+def test_the_translator_of_a_finished_run_is_found(run, tmp_path):
     shutil.copytree(run, tmp_path / "run")
     with pytest.raises(FileNotFoundError, match=r"is not finished.* glassformer average"):
         find_translator(tmp_path / "run")
@@ -112,7 +112,7 @@ def test_the_translator_of_a_run_is_found_once_it_is_there(run, tmp_path):
     assert_close(Translator.load(place).model.state_dict(), translator.model.state_dict(), rtol=0, atol=0)
 
 
-def test_what_is_no_folder_and_no_name_is_answered():
+def test_an_unknown_folder_or_name_is_reported():
     with pytest.raises(FileNotFoundError, match="no folder 'xx-yy'"):
         find_translator("xx-yy")
 

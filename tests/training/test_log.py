@@ -11,7 +11,7 @@ def log(tmp_path):
     return log
 
 
-def test_what_is_written_is_read(log):
+def test_written_entries_are_read_back(log):
     assert read_log(log.path) == [{"step": step, "loss": step / 7} for step in (2, 3, 5)]
 
 
@@ -28,7 +28,7 @@ def test_a_line_cut_off_by_a_kill_is_skipped_and_overwritten(log):
     assert [entry["step"] for entry in read_log(log.path)] == [2, 3, 5, 7]
 
 
-def test_a_broken_line_in_the_middle_is_an_error(log):
+def test_an_invalid_line_before_the_last_is_an_error(log):
     log.path.write_text('{"st\n' + log.path.read_text())
     with pytest.raises(ValueError, match="line 1 of 4 is not JSON"):
         read_log(log.path)

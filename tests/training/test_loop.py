@@ -22,21 +22,21 @@ def draw(seed=0):
     return draw_batches(SOURCE_IDS, TARGET_IDS, batch_size=BATCH, generator=generator)
 
 
-def test_in_one_round_no_pair_comes_twice():
+def test_no_pair_occurs_twice_in_an_epoch():
     batches = draw()
     for _ in range(5):
         drawn = torch.cat([next(batches)[0][:, 0] for _ in range(PAIRS // BATCH)])
         assert len(drawn.unique()) == len(drawn) == PAIRS // BATCH * BATCH
 
 
-def test_rounds_differ_and_leave_nobody_out_for_ever():
+def test_epochs_differ_and_leave_no_pair_out_for_ever():
     batches = draw()
     rounds = [torch.cat([next(batches)[0][:, 0] for _ in range(PAIRS // BATCH)]) for _ in range(20)]
     assert len({tuple(drawn.tolist()) for drawn in rounds}) == 20
     assert len(torch.cat(rounds).unique()) == PAIRS
 
 
-def test_a_sentence_stays_with_its_translation():
+def test_pairs_stay_together():
     for _, (source_ids, target_ids) in zip(range(9), draw(), strict=False):
         assert source_ids.shape == (BATCH, 2)
         assert target_ids[:, 1].tolist() == source_ids[:, 0].tolist()
@@ -49,7 +49,7 @@ def test_the_same_generator_draws_the_same_batches():
     assert one == same != other
 
 
-def test_a_model_learns_and_is_left_ready_for_use(device):
+def test_a_model_learns_and_is_left_in_evaluation_mode(device):
     model = make_model().to(device)
     batches = ((source_ids.to(device), target_ids.to(device)) for source_ids, target_ids in draw())
     losses = train(model, batches, steps=100, learning_rate=0.02)
@@ -58,7 +58,7 @@ def test_a_model_learns_and_is_left_ready_for_use(device):
     assert not model.training
 
 
-def test_dropout_is_on_while_it_learns():
+def test_dropout_is_active_during_training():
     model, modes = make_model().eval(), []
 
     def loss(model, *batch):
@@ -87,7 +87,7 @@ def test_the_learning_rate_rises_and_falls(monkeypatch):
     assert rates[-1] < 1e-6
 
 
-def test_what_is_to_become_small_can_be_chosen():
+def test_the_loss_function_can_be_chosen():
     def loss(model, source_ids, target_ids):
         return sum(parameter.square().mean() for parameter in model.parameters())
 
@@ -96,7 +96,7 @@ def test_what_is_to_become_small_can_be_chosen():
     assert losses[-1] < 0.8 * losses[0]
 
 
-def test_each_step_follows_the_gradient_of_its_own_batch_alone(monkeypatch):
+def test_each_step_uses_only_the_gradient_of_its_own_batch(monkeypatch):
     met, step = [], torch.optim.Adam.step
 
     def watched(self, *args, **kwargs):
@@ -111,7 +111,7 @@ def test_each_step_follows_the_gradient_of_its_own_batch_alone(monkeypatch):
     assert met == [{1.0}] * 3
 
 
-def test_a_single_step_is_a_step():
+def test_a_run_of_one_step_changes_the_weights():
     assert len(train(make_model(), draw(), steps=1, learning_rate=0.01)) == 1
 
 
@@ -122,12 +122,12 @@ def test_a_single_step_is_a_step():
         ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
     ],
 )
-def test_a_training_of_nothing_is_refused(choices, message):
+def test_an_invalid_number_of_steps_or_learning_rate_is_rejected(choices, message):
     with pytest.raises(ValueError, match=message):
         train(make_model(), draw(), **({"steps": 2, "learning_rate": 0.01} | choices))
 
 
-def test_batches_that_cannot_be_drawn_are_refused(as_a_user):
+def test_an_invalid_batch_size_is_rejected(as_a_user):
     generator = torch.Generator()
     with pytest.raises(ValueError, match=r"batch_size \(8\) must be at most the number of pairs \(7\)"):
         draw_batches(SOURCE_IDS, TARGET_IDS, batch_size=PAIRS + 1, generator=generator)

@@ -23,13 +23,13 @@ def logits():
     return torch.randn(BATCH, TIME, VOCABULARY, generator=torch.Generator().manual_seed(0))
 
 
-def test_each_given_token_stands_under_the_one_that_is_wanted_next():
+def test_each_decoder_input_is_followed_by_its_label():
     decoder_input_ids, labels = shift_targets(torch.tensor([[START, 7, 5, END], [START, 4, END, PAD]]))
     assert decoder_input_ids.tolist() == [[START, 7, 5], [START, 4, END]]
     assert labels.tolist() == [[7, 5, END], [4, END, PAD]]
 
 
-def test_the_loss_is_the_mean_of_the_surprises_of_the_wanted_tokens(logits):
+def test_the_loss_is_the_mean_negative_log_likelihood_of_the_labels(logits):
     labels = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
     surprises = [
         -math.log(logits[row, place].softmax(0)[labels[row, place]])
@@ -40,7 +40,7 @@ def test_the_loss_is_the_mean_of_the_surprises_of_the_wanted_tokens(logits):
     assert cross_entropy(logits, labels, PAD).item() == pytest.approx(sum(surprises) / len(surprises))
 
 
-def test_what_is_told_at_padding_cannot_matter(logits):
+def test_logits_at_padding_have_no_effect(logits):
     labels = torch.full((BATCH, TIME), 3)
     labels[1, 2:] = PAD
     before = cross_entropy(logits, labels, PAD)
@@ -48,13 +48,13 @@ def test_what_is_told_at_padding_cannot_matter(logits):
     assert_close(cross_entropy(logits, labels, PAD), before)
 
 
-def test_who_knows_nothing_pays_the_logarithm_of_the_vocabulary():
+def test_uniform_predictions_lose_the_logarithm_of_the_vocabulary_size():
     labels = torch.full((BATCH, TIME), 3)
     loss = cross_entropy(torch.zeros(BATCH, TIME, VOCABULARY), labels, PAD)
     assert loss.item() == pytest.approx(math.log(VOCABULARY))
 
 
-def test_the_teacher_shows_each_token_only_after_it_was_asked_for(device):
+def test_teacher_forcing_predicts_each_token_from_the_earlier_ones(device):
     model = Transformer(TransformerConfig.tiny(VOCABULARY, num_encoder_layers=1, num_decoder_layers=1))
     model = model.to(device).eval()
     source_ids = torch.tensor([[3, 4, 5]], device=device)
@@ -66,7 +66,7 @@ def test_the_teacher_shows_each_token_only_after_it_was_asked_for(device):
     assert_close(teacher_forced_loss(model, source_ids, target_ids), torch.stack(by_hand).mean())
 
 
-def test_the_loss_does_not_depend_on_how_far_a_batch_is_filled_up():
+def test_the_loss_does_not_depend_on_the_amount_of_padding():
     model = Transformer(TransformerConfig.tiny(VOCABULARY, num_encoder_layers=1, num_decoder_layers=1)).eval()
     source_ids, target_ids = torch.tensor([[3, 4, 5]]), torch.tensor([[START, 6, 7, END]])
     before = teacher_forced_loss(model, source_ids, target_ids)
@@ -81,7 +81,7 @@ def test_the_loss_does_not_depend_on_how_far_a_batch_is_filled_up():
         (torch.tensor([START, END]), r"target_ids must have 2 axes .* got shape \(2,\)"),
     ],
 )
-def test_a_sentence_has_a_start_and_an_end(as_a_user, target_ids, message):
+def test_targets_need_a_start_and_an_end(as_a_user, target_ids, message):
     with pytest.raises(ValueError, match=message):
         shift_targets(target_ids)
 
@@ -89,18 +89,18 @@ def test_a_sentence_has_a_start_and_an_end(as_a_user, target_ids, message):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (torch.full((BATCH, TIME), PAD), "labels must hold something else than padding"),
+        (torch.full((BATCH, TIME), PAD), "labels must contain more than padding"),
         (torch.full((BATCH, TIME), VOCABULARY), r"below the vocabulary size \(11\)"),
         (torch.full((BATCH, TIME + 1), 3), r"logits \(3, 5\) and labels \(3, 6\) must have the same number"),
         (torch.full((BATCH + 1, TIME), 3), r"logits \(3, 5\) and labels \(4, 5\) must have the same number"),
     ],
 )
-def test_wanted_ids_that_do_not_fit_are_refused(as_a_user, logits, labels, message):
+def test_invalid_labels_are_rejected(as_a_user, logits, labels, message):
     with pytest.raises(ValueError, match=message):
         cross_entropy(logits, labels, PAD)
 
 
-def test_label_smoothing_is_torchs(logits):
+def test_label_smoothing_equals_that_of_pytorch(logits):
     labels = torch.tensor([[3, 4, END, PAD, PAD], [5, END, PAD, PAD, PAD], [3, 4, 5, 6, END]])
     ours = cross_entropy(logits, labels, PAD, label_smoothing=0.3)
     uniform = -logits.log_softmax(-1).mean(-1)[labels != PAD].mean()
@@ -130,7 +130,9 @@ TRANSLATORS = {
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk_size", [1, 4, 100])
 @pytest.mark.parametrize("kind", TRANSLATORS)
-def test_the_loss_in_chunks_is_the_plain_one_in_value_and_gradient(kind, chunk_size, label_smoothing, device):
+def test_the_chunked_loss_equals_the_plain_loss_in_value_and_gradient(
+    kind, chunk_size, label_smoothing, device
+):
     model = TRANSLATORS[kind]().to(device)
     source_ids = torch.tensor([[3, 4, 5, END], [6, END, PAD, PAD]], device=device)
     target_ids = torch.tensor([[START, 6, 7, 8, END], [START, 9, END, PAD, PAD]], device=device)
@@ -143,7 +145,7 @@ def test_the_loss_in_chunks_is_the_plain_one_in_value_and_gradient(kind, chunk_s
     assert_close(torch.autograd.grad(chunked, list(model.parameters())), wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_the_loss_in_chunks_never_holds_all_logits():
+def test_the_chunked_loss_never_holds_all_logits():
     vocabulary_size, time = 5003, 101
     model = Transformer(
         TransformerConfig.tiny(vocabulary_size, d_model=4, d_ff=4, num_heads=1, num_encoder_layers=1)
@@ -169,7 +171,7 @@ class TorchDispatchLargest(TorchDispatchMode):
         return given
 
 
-def test_without_gradients_the_loss_in_chunks_is_the_same():
+def test_the_chunked_loss_is_the_same_without_gradients():
     model = small_transformer()
     ids = torch.tensor([[START, 6, 7, 8, END]])
     with_gradients = chunked_loss(model, ids, ids)
@@ -177,7 +179,7 @@ def test_without_gradients_the_loss_in_chunks_is_the_same():
         assert_close(chunked_loss(model, ids, ids), with_gradients.detach())
 
 
-def test_half_precision_comes_close():
+def test_half_precision_gives_close_gradients():
     model = small_transformer()
     ids = torch.tensor([[START, 6, 7, 8, END]])
     wanted = torch.autograd.grad(chunked_loss(model, ids, ids), list(model.parameters()))
@@ -189,6 +191,6 @@ def test_half_precision_comes_close():
     assert apart.sqrt() < 0.05 * sum(one.square().sum() for one in wanted).sqrt()
 
 
-def test_padding_alone_is_refused_in_chunks_too():
-    with pytest.raises(ValueError, match="something else than padding"):
+def test_the_chunked_loss_rejects_labels_of_padding_alone():
+    with pytest.raises(ValueError, match="more than padding"):
         chunked_loss(small_transformer(), torch.tensor([[3, END]]), torch.tensor([[START, PAD]]))

@@ -45,14 +45,14 @@ def test_two_processes_come_to_the_same_losses_as_one(run_alone, tmp_path):
     assert two.translate(sources, beam_size=1) == one.translate(sources, beam_size=1)
 
 
-def test_a_worker_that_is_killed_is_started_again_and_goes_on(run_alone, tmp_path):
+def test_a_killed_worker_is_restarted_and_resumes(run_alone, tmp_path):
     arguments = ("--max-restarts=1", small_run.__file__, tmp_path / "fallen", 7)
     torchrun(*arguments, TORCH_DISABLE_SHARE_RDZV_TCP_STORE="1")
     assert (tmp_path / "fallen" / "fallen").exists()
     assert_close(losses(tmp_path / "fallen"), losses(run_alone), rtol=1e-5, atol=1e-5)
 
 
-def test_restarts_in_which_workers_could_not_meet_are_refused_at_once(monkeypatch):
+def test_restarts_that_keep_workers_from_connecting_are_rejected(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("TORCHELASTIC_MAX_RESTARTS", "3")
     monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
@@ -63,7 +63,7 @@ def test_restarts_in_which_workers_could_not_meet_are_refused_at_once(monkeypatc
         pass
 
 
-def test_alone_there_is_nobody_to_meet(monkeypatch):
+def test_a_single_process_needs_no_group(monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     with join_workers(torch.device("cpu")) as (workers, device):
         assert (workers, device) == (Workers(rank=0, size=1), torch.device("cpu"))

@@ -41,7 +41,7 @@ def stored_recipe(folder):
     return json.loads((folder / "recipe.json").read_text(encoding="utf-8"))
 
 
-def test_a_run_leaves_a_translator_that_says_where_it_comes_from(whole_run, recipe):
+def test_a_run_saves_a_translator_with_its_origin(whole_run, recipe):
     folder, translator, _ = whole_run
     loaded = Translator.load(folder / "translator")
     assert_close(loaded.model.state_dict(), translator.model.state_dict(), rtol=0, atol=0)
@@ -52,7 +52,7 @@ def test_a_run_leaves_a_translator_that_says_where_it_comes_from(whole_run, reci
     assert notes["training"]["seconds"] > 0
 
 
-def test_its_results_can_be_counted_again(whole_run, recipe):
+def test_the_scores_of_a_run_can_be_recomputed(whole_run, recipe):
     record = json.loads((whole_run[0] / "results.json").read_text(encoding="utf-8"))
     require_record(record)
     assert rescore(record, load_corpus(recipe.corpus)) == record["scores"]
@@ -60,7 +60,7 @@ def test_its_results_can_be_counted_again(whole_run, recipe):
     assert record["recipe"] == stored_recipe(whole_run[0])["recipe"]
 
 
-def test_it_tells_the_reader_what_it_does(whole_run):
+def test_a_run_reports_its_progress(whole_run):
     folder, translator, lines = whole_run
     told = "\n".join(lines)
     assert (
@@ -73,7 +73,7 @@ def test_it_tells_the_reader_what_it_does(whole_run):
     assert "test2016: bleu" in told
 
 
-def test_a_run_that_has_ended_is_not_trained_again(whole_run, recipe, monkeypatch):
+def test_a_finished_run_is_not_trained_again(whole_run, recipe, monkeypatch):
     folder, translator, _ = whole_run
     monkeypatch.delattr(Trainer, "_step")
     lines = []
@@ -83,7 +83,7 @@ def test_a_run_that_has_ended_is_not_trained_again(whole_run, recipe, monkeypatc
     assert [entry["step"] for entry in read_log(folder / "log.jsonl")][-1] == SETTINGS.steps
 
 
-def test_a_run_that_was_interrupted_goes_on_to_the_same_translator(whole_run, recipe, tmp_path, monkeypatch):
+def test_an_interrupted_run_resumes_to_the_same_translator(whole_run, recipe, tmp_path, monkeypatch):
     step = Trainer._step
 
     def interrupted(self, group):
@@ -109,7 +109,7 @@ def test_the_folder_of_another_recipe_is_left_alone(whole_run, recipe):
     assert stored_recipe(whole_run[0]) == before
 
 
-def test_a_recipe_from_before_a_setting_came_is_the_one_without_it(whole_run, recipe, tmp_path):
+def test_an_older_recipe_without_a_setting_has_its_default(whole_run, recipe, tmp_path):
     stored = stored_recipe(whole_run[0])
     del stored["recipe"]["model"]["max_length"], stored["recipe"]["settings"]["accumulation_steps"]
     (tmp_path / "recipe.json").write_text(json.dumps(stored), encoding="utf-8")
@@ -133,14 +133,14 @@ def test_a_damaged_recipe_is_named(whole_run, tmp_path, spoil):
         read_recipe(tmp_path)
 
 
-def test_a_run_whose_corpus_is_out_of_reach_claims_no_folder(recipe, tmp_path):
+def test_a_run_without_its_corpus_creates_no_folder(recipe, tmp_path):
     with pytest.raises(OSError, match="must contain"):
         run_recipe(recipe, tmp_path / "run", device=CPU, data_folder=tmp_path)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("architecture", ["transformer", "fixed_context", "additive_attention"])
-def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, architecture):
+def test_a_recipe_without_sizes_has_those_of_a_small_model(corpus_name, architecture):
     assert Recipe(corpus=corpus_name, architecture=architecture).model == small_config(architecture)
     assert small_config(architecture)["d_model"] == 128
 
@@ -159,6 +159,6 @@ def test_a_recipe_that_says_no_sizes_is_that_of_a_small_model(corpus_name, archi
         ),
     ],
 )
-def test_what_does_not_fit_in_a_recipe_is_named_before_anything_begins(corpus_name, wrong, message):
+def test_an_invalid_setting_of_a_recipe_is_named_before_the_run_starts(corpus_name, wrong, message):
     with pytest.raises(ValueError, match=message):
         Recipe(**({"corpus": corpus_name} | wrong))

@@ -22,12 +22,12 @@ from glassformer.training.settings import TrainingSettings
         ({"keep_checkpoints": 0}, "keep_checkpoints"),
     ],
 )
-def test_a_setting_that_does_not_fit_is_named(wrong, message, as_a_user):
+def test_an_invalid_setting_is_named(wrong, message, as_a_user):
     with pytest.raises(ValueError, match=message):
         TrainingSettings(**wrong)
 
 
-def test_every_setting_is_explained():
+def test_every_setting_has_a_description():
     explained = inspect.getdoc(TrainingSettings)  # Python 3.13 takes the indentation out of __doc__ itself
     for field in dataclasses.fields(TrainingSettings):
         assert f"\n    {field.name}: " in explained

@@ -42,7 +42,7 @@ def test_a_run_learns_and_returns_a_translator(whole_run):
     assert whole_run.translator.translate(small_corpus().validation.sources, beam_size=1)
 
 
-def test_the_log_tells_what_a_chapter_plots(whole_run):
+def test_the_log_has_the_measurements_that_a_chapter_plots(whole_run):
     entries = read_log(whole_run.folder / "log.jsonl")
     training = next(entry for entry in entries if "loss" in entry)
     always = {"step", "epoch", "seconds"}
@@ -53,7 +53,7 @@ def test_the_log_tells_what_a_chapter_plots(whole_run):
     assert 0 <= validation["validation_bleu"] <= 100
 
 
-def test_a_run_that_is_interrupted_goes_on_to_the_same_weights(tmp_path):
+def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path):
     whole = small_trainer(tmp_path / "whole")
     (tmp_path / "whole").mkdir()
     whole.run()
@@ -75,7 +75,7 @@ def test_a_run_that_is_interrupted_goes_on_to_the_same_weights(tmp_path):
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
 
 
-def test_a_run_that_is_killed_goes_on_to_the_same_weights(tmp_path, whole_run):
+def test_a_killed_run_resumes_to_the_same_weights(tmp_path, whole_run):
     folder = tmp_path / "killed"
     command = [sys.executable, small_run.__file__, folder, "6"]
     same_threads = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
@@ -88,7 +88,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_weights(tmp_path, whole_run):
     assert losses(folder) == losses(whole_run.folder)
 
 
-def test_small_batches_added_up_are_one_large_batch(tmp_path):
+def test_accumulated_gradients_equal_those_of_one_large_batch(tmp_path):
     trainer = small_trainer(tmp_path / "apart", dropout=0.0, accumulation_steps=3, steps=1, warmup_steps=0)
     _, _, group = next(trainer._groups())
     assert len(group) == 3
@@ -103,7 +103,7 @@ def test_small_batches_added_up_are_one_large_batch(tmp_path):
         assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
 
 
-def test_a_loss_that_is_no_number_stops_the_run_with_step_and_advice(tmp_path):
+def test_a_loss_of_nan_stops_the_run_with_its_step_and_advice(tmp_path):
     trainer = small_trainer(tmp_path)
     step = trainer._step
 
@@ -131,7 +131,7 @@ def test_the_trained_weights_are_the_mean_of_the_last_checkpoints(whole_run):
         assert_close(weights[name], mean)
 
 
-def test_the_optimizer_meets_no_gradient_longer_than_the_longest(tmp_path, monkeypatch):
+def test_the_optimizer_receives_clipped_gradients(tmp_path, monkeypatch):
     trainer = small_trainer(tmp_path, dropout=0.0, clip_norm=0.01)
     met, step = [], trainer.optimizer.step
 
@@ -156,7 +156,7 @@ def test_the_learning_rate_is_that_of_the_schedule_over_the_whole_run(tmp_path):
         assert entry["learning_rate"] == pytest.approx(learning_rate_at(entry["step"], **about))
 
 
-def test_dropout_goes_on_after_a_look_at_the_validation_sentences(tmp_path):
+def test_dropout_resumes_after_a_validation(tmp_path):
     trainer = small_trainer(tmp_path, steps=3, validate_every=1)
     modes, step = [], trainer._step
 
@@ -169,7 +169,7 @@ def test_dropout_goes_on_after_a_look_at_the_validation_sentences(tmp_path):
     assert modes == [True] * 3
 
 
-def test_the_validation_scores_what_the_model_writes_by_itself(tmp_path, monkeypatch):
+def test_the_validation_scores_greedy_translations(tmp_path, monkeypatch):
     trainer = small_trainer(tmp_path)
     _, references = trainer.validation.pairs()
     monkeypatch.setattr(trainer.translator, "translate", lambda sources, beam_size: references)

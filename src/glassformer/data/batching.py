@@ -1,4 +1,4 @@
-"""Batches of sentence pairs of similar length, as many as fit a budget of tokens."""
+"""Batches of sentence pairs of similar length, limited by their number of tokens."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -15,11 +15,11 @@ from glassformer.validation import require_ids, require_whole
 
 
 class Batch(NamedTuple):
-    """Pairs of sentences, the short ones filled up with `PAD_ID`.
+    """Sentence pairs, padded with `PAD_ID`.
 
     Attributes:
-        source_ids: each source, ended by `END_ID`.
-        target_ids: each target, begun by `START_ID` and ended by `END_ID`.
+        source_ids: source sentences, each followed by `END_ID`.
+        target_ids: target sentences, each between `START_ID` and `END_ID`.
     """
 
     source_ids: Int[Tensor, "batch source"]
@@ -27,22 +27,21 @@ class Batch(NamedTuple):
 
 
 class TokenBatches:
-    """Cuts pairs of sentences into batches that fit a budget: rows · longest sentence ≤ ``max_tokens``.
+    """Split sentence pairs into batches in which rows · longest sentence ≤ ``max_tokens``.
 
-    Sentences of similar length come together, so that little is spent on padding (Vaswani et al., 2017,
-    section 5.1), and the batches come in random order. What an epoch holds depends on ``seed`` and its
-    number alone, so that a training that was interrupted goes on with the batches it would have had.
+    A batch holds sentences of similar length, so that there is little padding (Vaswani et al., 2017, section
+    5.1), and the batches are shuffled. An epoch depends only on ``seed`` and its number, so that a resumed
+    run uses the same batches as an uninterrupted one.
 
     Args:
-        sources: the ids of each sentence to translate, without marks.
-        targets: the ids of each translation, without marks.
-        max_tokens: what rows times the longest sentence may come to on either side, marks and padding
-            included.
-        seed: what draws the order.
+        sources: ids of each source sentence, without special tokens.
+        targets: ids of each translation, without special tokens.
+        max_tokens: maximum of rows times longest sentence on either side, with special tokens and padding.
+        seed: seed of the shuffling.
 
     Raises:
-        ValueError: there is no pair, the sides hold not equally many, a sentence holds a mark, or one is
-            longer than ``max_tokens``; the message says which.
+        ValueError: there is no pair, the numbers of sources and targets differ, or a sentence contains a
+            special token or is longer than ``max_tokens``; the message says which.
     """
 
     def __init__(
@@ -67,26 +66,27 @@ class TokenBatches:
         for name, rows in (("sources", self._sources), ("targets", self._targets)):
             if len(too_long := np.flatnonzero(rows.lengths > max_tokens)):
                 raise ValueError(
-                    f"{name} must fit max_tokens ({max_tokens}) with their marks, but {len(too_long)} are "
-                    f"longer, the first of them {name}[{too_long[0]}] with {rows.lengths[too_long[0]]}"
+                    f"{name} must have at most max_tokens ({max_tokens}) with special tokens, but "
+                    f"{len(too_long)} are longer; the first is {name}[{too_long[0]}] with "
+                    f"{rows.lengths[too_long[0]]}"
                 )
 
     def epoch(self, number: int) -> list[Int[Array, " rows"]]:
-        """Plan one pass over all pairs: for each batch, the indices of its pairs; every pair in exactly one.
+        """Return the indices of the pairs in each batch of an epoch; every pair is in exactly one batch.
 
         Raises:
             ValueError: ``number`` is not a whole number of at least 0.
         """
         _require_not_negative(number=number)
-        # The raw stream of a bit generator is the part of NumPy's randomness that no version may change.
+        # Only the raw stream of a bit generator is guaranteed to be the same in every version of NumPy.
         stream = np.random.PCG64([self._seed, number])
         shuffled = np.argsort(stream.random_raw(len(self._widths)), kind="stable")
         lengths = self._sources.lengths[shuffled], self._targets.lengths[shuffled]
         batches = self._cut(shuffled[np.lexsort(lengths)])
-        return [batches[place] for place in np.argsort(stream.random_raw(len(batches)), kind="stable")]
+        return [batches[index] for index in np.argsort(stream.random_raw(len(batches)), kind="stable")]
 
     def _cut(self, indices: Int[Array, " pairs"]) -> list[Int[Array, " rows"]]:
-        """Cut a line of pairs into stretches, each as long as the budget allows."""
+        """Split pairs into consecutive batches, each as large as ``max_tokens`` allows."""
         batches = []
         start = 0
         while start < len(indices):
@@ -98,27 +98,27 @@ class TokenBatches:
         return batches
 
     def num_labels(self, indices: Int[Array, " rows"]) -> int:
-        """Count the target tokens that a model is asked for in a batch: all but the start."""
+        """Count the labels of a batch: all target tokens except the start."""
         return int(self._targets.lengths[indices].sum()) - len(indices)
 
     def collate(self, indices: Int[Array, " rows"]) -> Batch:
         """Stack the pairs of a batch.
 
         Raises:
-            ValueError: there is no index, or one that is not the index of a pair.
+            ValueError: ``indices`` is empty or contains an index without a pair.
         """
         require_ids("indices", indices, len(self._widths))
         return Batch(self._sources.padded(indices), self._targets.padded(indices))
 
 
 def shard(indices: Int[Array, " rows"], rank: int, world_size: int) -> Int[Array, " shard"]:
-    """Return the rows of a batch that one of ``world_size`` processes works on: each row goes to one.
+    """Return the rows of a batch that belong to one of ``world_size`` processes.
 
-    Long and short rows are dealt out in turn, so that the shards take equally long. Where there are fewer
-    rows than processes, some shards are empty.
+    Rows are dealt out in turn, so that every shard has long and short ones. If there are fewer rows than
+    processes, some shards are empty.
 
     Raises:
-        ValueError: ``world_size`` is below 1, or ``rank`` not from 0 up to, but not, ``world_size``.
+        ValueError: ``world_size`` is below 1, or ``rank`` is below 0 or at least ``world_size``.
     """
     require_whole(world_size=world_size)
     if not 0 <= rank < world_size:
@@ -127,29 +127,29 @@ def shard(indices: Int[Array, " rows"], rank: int, world_size: int) -> Int[Array
 
 
 class _Rows:
-    """Rows of different lengths in one flat array, so that a batch is one look-up."""
+    """Rows of different lengths in one flat array, so that stacking a batch is a single look-up."""
 
     def __init__(
         self, name: str, rows: Sequence[Sequence[int]], *, before: Sequence[int] = (), after: Sequence[int]
     ) -> None:
-        marked = [[*before, *row, *after] for row in rows]
-        self.lengths = np.fromiter(map(len, marked), np.int64, len(marked))
+        rows_of_ids = [[*before, *row, *after] for row in rows]
+        self.lengths = np.fromiter(map(len, rows_of_ids), np.int64, len(rows_of_ids))
         self._starts = np.cumsum(self.lengths) - self.lengths
-        self._ids = np.fromiter(chain.from_iterable(marked), np.int64, self.lengths.sum())
-        marks = np.add.reduceat(self._ids <= max(PAD_ID, START_ID, END_ID), self._starts, dtype=np.int64)
-        if len(wrong := np.flatnonzero(marks > len(before) + len(after))):
+        self._ids = np.fromiter(chain.from_iterable(rows_of_ids), np.int64, self.lengths.sum())
+        special = np.add.reduceat(self._ids <= max(PAD_ID, START_ID, END_ID), self._starts, dtype=np.int64)
+        if len(wrong := np.flatnonzero(special > len(before) + len(after))):
             raise ValueError(
-                f"{name} must hold no marks (ids up to {max(PAD_ID, START_ID, END_ID)}) and no negative id, "
+                f"{name} must not contain special tokens (ids up to {max(PAD_ID, START_ID, END_ID)}), "
                 f"got {name}[{wrong[0]}] = {list(rows[wrong[0]])}"
             )
 
     def padded(self, indices: Int[Array, " rows"]) -> Int[Tensor, "rows longest"]:
-        """Stack some rows, filled up with `PAD_ID` to the longest of them."""
+        """Stack rows, padded with `PAD_ID` to the longest of them."""
         lengths = self.lengths[indices, None]
-        places = np.arange(lengths.max())
-        inside = places < lengths
+        positions = np.arange(lengths.max())
+        inside = positions < lengths
         ids = np.full(inside.shape, PAD_ID)
-        ids[inside] = self._ids[(self._starts[indices, None] + places)[inside]]
+        ids[inside] = self._ids[(self._starts[indices, None] + positions)[inside]]
         return torch.from_numpy(ids)
 
 

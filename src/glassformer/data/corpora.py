@@ -1,4 +1,4 @@
-"""Parallel corpora: sentences, their translations, and splits that never change."""
+"""Parallel corpora: sentences, their translations, and fixed splits."""
 
 import hashlib
 import unicodedata
@@ -22,38 +22,38 @@ _MULTI30K_TESTS = {
 
 
 class Sentences(NamedTuple):
-    """Sentences of one language and, for each, its translations into another.
+    """Source sentences with their human translations.
 
     Attributes:
-        sources: what is translated.
-        references: for each source, one translation or more.
+        sources: sentences to translate.
+        references: one or more translations per source.
     """
 
     sources: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
 
     def pairs(self) -> tuple[list[str], list[str]]:
-        """Return every source with each of its references, side by side: what a model trains on."""
-        together = [
+        """Return sources and targets of all training pairs: each source with each of its references."""
+        pairs = [
             (source, target)
             for source, references in zip(self.sources, self.references, strict=True)
             for target in references
         ]
-        return [source for source, _ in together], [target for _, target in together]
+        return [source for source, _ in pairs], [target for _, target in pairs]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences in two languages, split for training and scoring.
+    """A parallel corpus, split for training, validation and testing.
 
     Attributes:
-        name: as in `load_corpus`.
-        source_language: two letters, such as "en".
-        target_language: two letters, such as "fr".
-        licence: the terms it may be used on.
-        train: what a model learns from.
-        validation: what a training is watched and stopped by.
-        tests: what a finished model is scored on, by name.
+        name: name as in `load_corpus`.
+        source_language: two-letter code, such as "en".
+        target_language: two-letter code, such as "fr".
+        licence: terms of use.
+        train: training sentences.
+        validation: validation sentences.
+        tests: test sets by name.
     """
 
     name: str
@@ -72,28 +72,29 @@ def load_corpus(
     cache: Path | str | None = None,
     sources: Mapping[str, Source] = SOURCES,
 ) -> Corpus:
-    """Load a corpus: from a local folder, from the cache, or from the network on first use.
+    """Load a corpus from a local folder, from the cache, or, on first use, from the network.
 
-    "tatoeba-en-fr" holds everyday sentences that volunteers translated. Its test has 2,500 English sentences
-    and its validation 1,000, each with every translation there is. No English sentence of either is in train,
-    whatever its case and punctuation; a French one may be, as another sentence's translation.
+    "tatoeba-en-fr" holds everyday sentences translated by volunteers. Its test set has 2,500 English
+    sentences and its validation set 1,000, each with all of its translations. No English sentence of either
+    is in the training set, ignoring case and punctuation. A French one may be, as a translation of another
+    sentence.
 
-    "multi30k-en-de" and "multi30k-en-fr" hold captions of photographs (Elliott et al., 2016 and 2017), split
-    as published, for non-commercial research and education only.
+    "multi30k-en-de" and "multi30k-en-fr" hold captions of photographs (Elliott et al., 2016 and 2017) with
+    the published splits, for non-commercial research and education only.
 
-    Accents are composed (NFC) and every run of white space is one plain space. Tatoeba's typographic
-    apostrophes are plain; Multi30k's stay, so that published scores can be compared.
+    Accents are composed (NFC), and white space is normalised. Typographic apostrophes become plain ones in
+    Tatoeba but stay in Multi30k, so that scores are comparable with published ones.
 
     Args:
         name: "tatoeba-en-fr", "multi30k-en-de" or "multi30k-en-fr".
-        folder: a local folder that stands in for the network; without it, the environment's GLASSFORMER_DATA.
-            It holds "tatoeba_en_fr/fra.txt.gz" or "multi30k/train.en.gz" and so on, or the plain files.
-        cache: where downloads are kept; without it, the user's cache folder.
-        sources: the files of each corpus, with their checksums and addresses.
+        folder: local folder to read instead of downloading; by default, that of GLASSFORMER_DATA, if set. It
+            contains "tatoeba_en_fr/fra.txt.gz" or "multi30k/train.en.gz" and so on, or the unpacked files.
+        cache: folder for downloads; by default the user's cache folder.
+        sources: files of each corpus, with checksums and addresses.
 
     Raises:
         ValueError: there is no corpus of this name.
-        DataFileError: a file is missing, damaged, another version or out of reach (an OSError).
+        DataFileError: a file is missing, damaged, of another version or out of reach (an OSError).
     """
     require_choice(tuple(sources), name=name)
     source = sources[name]
@@ -110,7 +111,10 @@ def load_corpus(
 
 def _split_tatoeba(lines: list[str]) -> tuple[Sentences, Sentences, dict[str, Sentences]]:
     columns = (line.split("\t") for line in lines)
-    pairs = ((plain_apostrophes(tidy(source)), plain_apostrophes(tidy(target))) for source, target in columns)
+    pairs = (
+        (plain_apostrophes(normalize_text(source)), plain_apostrophes(normalize_text(target)))
+        for source, target in columns
+    )
     train, validation, test = split_pairs(pairs, num_test=2500, num_validation=1000, seed=_SPLIT_SEED)
     return train, validation, {"test": test}
 
@@ -119,25 +123,27 @@ def _published_splits(
     lines: Mapping[str, list[str]], source_language: str, target_language: str
 ) -> tuple[Sentences, Sentences, dict[str, Sentences]]:
     def sentences(split: str) -> Sentences:
-        sources = tuple(map(tidy, lines[f"{split}.{source_language}"]))
-        return Sentences(sources, tuple((tidy(target),) for target in lines[f"{split}.{target_language}"]))
+        sources = tuple(map(normalize_text, lines[f"{split}.{source_language}"]))
+        return Sentences(
+            sources, tuple((normalize_text(target),) for target in lines[f"{split}.{target_language}"])
+        )
 
     tests = {test: sentences(split) for test, split in _MULTI30K_TESTS.items()}
     return sentences("train"), sentences("val"), tests
 
 
-def tidy(text: str) -> str:
-    """Compose accents (NFC), and make every run of white space, no-break spaces too, one plain space."""
+def normalize_text(text: str) -> str:
+    """Compose accents (NFC), and replace each run of white space, no-break spaces included, by one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def plain_apostrophes(text: str) -> str:
-    """Write the typographic apostrophe as the keyboard does."""
+    """Replace typographic apostrophes by plain ones."""
     return text.replace("’", "'")
 
 
 def sentence_key(sentence: str) -> str:
-    """Return the letters and digits of a sentence, without case: copies that differ in the rest share it."""
+    """Return the letters and digits of a sentence in lower case, by which near-copies are found."""
     folded = unicodedata.normalize("NFKC", sentence).casefold()
     return "".join(character for character in folded if character.isalnum())
 
@@ -145,23 +151,23 @@ def sentence_key(sentence: str) -> str:
 def split_pairs(
     pairs: Iterable[tuple[str, str]], *, num_test: int, num_validation: int, seed: int
 ) -> tuple[Sentences, Sentences, Sentences]:
-    """Split pairs by their source, so that no source of test or validation has a copy in train.
+    """Split pairs by their source, so that no test or validation source has a near-copy in the training set.
 
-    Pairs whose sources share a `sentence_key` stay together. Groups are drawn in the order of a hash of the
-    seed and the key, which is the same on every machine and in every version. A group that is drawn counts
-    as one sentence, its most frequent source, with every translation of the group as a reference.
+    Pairs whose sources share a `sentence_key` form a group. Groups are drawn in the order of a hash of seed
+    and key, which is the same on every machine and in every version. A drawn group counts as one sentence:
+    its most frequent source, with all translations of the group as references.
 
     Args:
-        pairs: sentences and their translations; those that come twice count once.
-        num_test: how many sentences the test holds.
-        num_validation: how many sentences the validation holds.
-        seed: other seeds draw other sentences.
+        pairs: sentences and their translations; repeated pairs count once.
+        num_test: number of test sentences.
+        num_validation: number of validation sentences.
+        seed: seed of the split.
 
     Returns:
-        Train, validation and test.
+        Training, validation and test sentences.
 
     Raises:
-        ValueError: there are too few sentences to leave any for train.
+        ValueError: there are too few sentences to leave any for training.
     """
     require_whole(num_test=num_test, num_validation=num_validation)
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -169,7 +175,7 @@ def split_pairs(
         groups[sentence_key(source)].append((source, target))
     if len(groups) <= num_test + num_validation:
         raise ValueError(
-            f"pairs must hold more than num_test + num_validation ({num_test + num_validation}) different "
+            f"pairs must have more than num_test + num_validation ({num_test + num_validation}) different "
             f"sentences, got {len(groups)}"
         )
     drawn = sorted(groups, key=lambda key: hashlib.sha256(f"{seed}:{key}".encode()).digest())

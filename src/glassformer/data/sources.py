@@ -1,8 +1,8 @@
-"""Where each corpus comes from, on what terms, and the checksum of every file.
+"""Sources of the corpora: addresses, terms of use and checksums.
 
 Every address names a fixed commit or a fixed copy. The newest Tatoeba pairs are at
-https://www.manythings.org/anki/fra-eng.zip, a file that changes with time: it cannot be pinned, and another
-version would make other splits.
+https://www.manythings.org/anki/fra-eng.zip, but that file changes with time: it cannot be pinned, and another
+version would give other splits.
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from glassformer.data.downloads import PinnedFile
 
 @dataclass(frozen=True)
 class Source:
-    """The files of a corpus and the terms they may be used on.
+    """Files of a corpus and their terms of use.
 
     Attributes:
-        licence: the terms, in a few words.
-        attribution: whom to name or cite.
-        files: every file of the corpus.
+        licence: short form of the terms.
+        attribution: names or works to credit.
+        files: all files of the corpus.
     """
 
     licence: str

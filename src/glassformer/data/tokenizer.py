@@ -1,4 +1,4 @@
-"""From sentences to ids and back by pieces of words: byte pair encoding, one vocabulary for all languages."""
+"""Subword tokenizer: byte pair encoding with one vocabulary for all languages."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from glassformer.data.vocabulary import END_ID, SPECIAL_TOKENS
 from glassformer.files import atomic_write
 from glassformer.validation import require_ids, require_whole
 
-# The library's threads do not survive the fork of a data loader, and it warns of that unless it is told.
+# Avoids the library's warning that its threads do not survive the fork of a data loader.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _NUM_BYTES = 256
 _MIN_VOCABULARY_SIZE = len(SPECIAL_TOKENS) + _NUM_BYTES
 
-# An English ending stays with its apostrophe: "it|'s", "didn|'t". Any other apostrophe between letters ends a
-# word, and the next begins with a space as if it stood alone, so that "l'animal" and "animal" share a piece.
+# An English ending keeps its apostrophe: "it|'s", "didn|'t". Any other apostrophe between letters ends a
+# word, and the next begins with a space as if it were separate, so "l'animal" and "animal" share a token.
 _ENDING = r"'(?:[stmd]|re|ve|ll)(?!\p{L})"
 _ELISION = rf"(?<=[\p{{L}}\p{{M}}])(?!{_ENDING})'(?=\p{{L}})"
 
@@ -32,7 +32,7 @@ _SYMBOL = r" ?[^\s\p{L}\p{M}\p{N}]"
 
 
 def _byte_characters() -> list[str]:
-    """List the characters that stand for the bytes 0 to 255 in the file (those of GPT-2)."""
+    """List the characters that represent the bytes 0 to 255 in the file, as in GPT-2."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = [byte for byte in range(_NUM_BYTES) if byte not in printable]
     return [chr(byte if byte in printable else _NUM_BYTES + others.index(byte)) for byte in range(_NUM_BYTES)]
@@ -43,19 +43,19 @@ _BYTE_OF = {character: byte for byte, character in enumerate(_CHARACTERS)}
 
 
 class Tokenizer:
-    """Cuts sentences into pieces of words by byte pair encoding (Sennrich et al., 2016, section 3.2).
+    """Split sentences into subword tokens by byte pair encoding (Sennrich et al., 2016, section 3.2).
 
-    A sentence is made plain first: Unicode's composed form (NFC), one space for each run of white space and
-    none around, ' for ’. Then it is cut into words, each with the space before it, into digits and into
-    symbols. Each of these starts as its bytes in UTF-8, and the merges join neighbours, the merge learnt
-    first before all others. Since every byte has an id, no string is unknown, and `decode` gives back every
-    plain sentence as it was.
+    A sentence is normalised first: Unicode's composed form (NFC), single spaces, none at either end, and '
+    for ’. It is then split into words, each with the space before it, digits and symbols. Each of these
+    starts as its UTF-8 bytes, and the merges join neighbouring tokens, in the order in which they were
+    learned. Since every byte has an id, no string is unknown, and `decode` restores normalised sentences.
 
-    Ids 0, 1 and 2 are the marks of `data.vocabulary`, ids 3 to 258 the bytes 0 to 255, and the pieces follow
-    in the order in which they were learnt. No text is ever encoded as a mark, "<pad>" neither.
+    Ids 0, 1 and 2 are the special tokens of `data.vocabulary`, ids 3 to 258 are the bytes 0 to 255, and the
+    merged tokens follow in the order in which they were learned. No text is encoded as a special token, not
+    even "<pad>".
 
     Args:
-        merges: the pairs of pieces that are joined, the most urgent first, each byte written as one
+        merges: pairs of tokens to join, in the order of their priority, with each byte written as one
             character.
     """
 
@@ -69,14 +69,14 @@ class Tokenizer:
 
     @classmethod
     def train(cls, sentences: Iterable[str], *, vocabulary_size: int) -> "Tokenizer":
-        """Learn the merges from sentences, of all languages together; the same sentences give the same ones.
+        """Learn the merges from the sentences of all languages together.
 
         Args:
-            sentences: what to learn from. Few may offer fewer pieces than asked for.
-            vocabulary_size: how many ids there may be at most, the 3 marks and 256 bytes among them.
+            sentences: training sentences; a small number may yield fewer tokens than requested.
+            vocabulary_size: maximum number of ids, including 3 special tokens and 256 bytes.
 
         Raises:
-            ValueError: ``vocabulary_size`` is below 259, or ``sentences`` is one string.
+            ValueError: ``vocabulary_size`` is below 259, or ``sentences`` is a single string.
         """
         require_whole(vocabulary_size=vocabulary_size)
         if vocabulary_size < _MIN_VOCABULARY_SIZE:
@@ -97,54 +97,54 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path | str) -> "Tokenizer":
-        """Read a tokenizer that `save` wrote.
+        """Load a tokenizer that `save` wrote.
 
         Raises:
-            OSError: there is no such file, or it cannot be read.
-            ValueError: the file is damaged, or another kind of tokenizer.
+            OSError: the file cannot be read.
+            ValueError: the file is damaged or holds another kind of tokenizer.
         """
         content = Path(path).read_bytes()
         try:
             backend = tokenizers.Tokenizer.from_str(content.decode("utf-8"))
             tokenizer = cls(_merges_of(backend))
         except Exception as error:  # the library raises nothing narrower
-            raise ValueError(f"{path} must hold a tokenizer, but is damaged: {error}") from error
+            raise ValueError(f"{path} must contain a tokenizer, but is damaged: {error}") from error
         if tokenizer._backend.to_str() != backend.to_str():
             raise ValueError(
-                f"{path} must hold a tokenizer that `Tokenizer.save` wrote, got one of another kind"
+                f"{path} must contain a tokenizer that `Tokenizer.save` wrote, got one of another kind"
             )
         return tokenizer
 
     def save(self, path: Path | str) -> None:
-        """Write the tokenizer as JSON of the `tokenizers` library, whole or not at all.
+        """Save the tokenizer atomically, as JSON of the `tokenizers` library.
 
         Raises:
-            OSError: it cannot be written. What stood there before still does.
+            OSError: the file cannot be written; an existing file keeps its content.
         """
         with atomic_write(path) as part:
             part.write_text(self._backend.to_str(), encoding="utf-8")
 
     @property
     def vocabulary_size(self) -> int:
-        """How many ids there are: the marks, the bytes and the pieces."""
+        """Number of ids: special tokens, bytes and merged tokens."""
         return len(self._bytes_of)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each sentence, without marks; an empty or blank sentence has none.
+        """Return the ids of each sentence, without special tokens; an empty or blank sentence has none.
 
         Raises:
-            ValueError: ``sentences`` is one string, or one of them is no text.
+            ValueError: ``sentences`` is a single string, or a sentence is not text.
         """
         texts = list(_require_texts(sentences))
         return [encoding.ids for encoding in self._backend.encode_batch_fast(texts)]
 
     def decode(self, ids: Iterable[Iterable[int]] | Int[Array, "batch time"]) -> list[str]:
-        """Return the sentence of each row of ids, without marks, and nothing after the first `END_ID`.
+        """Return the sentence of each row of ids up to the first `END_ID`, without special tokens.
 
-        Bytes that are not UTF-8, which a model may well write, become "�".
+        Bytes that are not valid UTF-8, which a model may generate, become "�".
 
         Raises:
-            ValueError: an id is negative or not below the size of the vocabulary.
+            ValueError: an id is outside the vocabulary.
         """
         return [self._decode([int(id) for id in row]) for row in ids]
 
@@ -156,18 +156,18 @@ class Tokenizer:
         return text.removeprefix(" ").replace("' ", "'")
 
     def pieces(self, sentence: str) -> list[str]:
-        r"""Write out the piece behind each id of a sentence: "▁" for a space, "\xf0" for half a character.
+        r"""Return the text of each token of a sentence: "▁" for a space, "\xf0" for a partial character.
 
         Raises:
-            ValueError: the sentence is no text.
+            ValueError: the sentence is not text.
         """
         return [self.piece(id) for id in self.encode([sentence])[0]]
 
     def piece(self, id: int) -> str:
-        """Write out the piece behind an id as `pieces` does; a mark has its name, "<end>".
+        """Return the text of an id as in `pieces`; that of a special token is its name, such as "<end>".
 
         Raises:
-            ValueError: the id is negative or not below the size of the vocabulary.
+            ValueError: the id is outside the vocabulary.
         """
         require_ids("id", np.asarray([id]), self.vocabulary_size)
         if id < len(SPECIAL_TOKENS):
@@ -183,7 +183,7 @@ def _make_backend(vocabulary: dict[str, int], merges: Sequence[tuple[str, str]])
             normalizers.Replace(Regex(r"\s+"), " "),
             normalizers.Strip(),
             normalizers.Replace("’", "'"),
-            # A space that the text has after an apostrophe is doubled, to differ from one that is put there.
+            # A space after an apostrophe in the text is doubled, to tell it from an inserted one.
             normalizers.Replace("' ", "'  "),
             normalizers.Replace(Regex(_ELISION), "' "),
             normalizers.Prepend(" "),
@@ -204,14 +204,14 @@ def _merges_of(backend: tokenizers.Tokenizer) -> list[tuple[str, str]]:
 
 
 def _require_texts(sentences: Iterable[str]) -> Iterable[str]:
-    """Pass sentences on, each of which must be text that UTF-8 can write."""
+    """Yield the sentences, each of which must be text that UTF-8 can encode."""
     if isinstance(sentences, str):
-        raise ValueError(f"sentences must be several, in a list, got the one string {sentences!r:.80}")
+        raise ValueError(f"sentences must be a list of strings, got the string {sentences!r:.80}")
     for number, sentence in enumerate(sentences):
         try:
             sentence.encode()
         except (AttributeError, UnicodeEncodeError) as error:
             raise ValueError(
-                f"sentences must be text that UTF-8 can write, got sentences[{number}] = {sentence!r:.80}"
+                f"sentences must be text that UTF-8 can encode, got sentences[{number}] = {sentence!r:.80}"
             ) from error
         yield sentence

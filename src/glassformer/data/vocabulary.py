@@ -1,4 +1,4 @@
-"""From words to ids and back: one id a word, and three that are no words."""
+"""Vocabularies of whole words: one id per word, and three special tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,15 +17,15 @@ SPECIAL_TOKENS = ("<pad>", "<start>", "<end>")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words a model knows, each with an id.
+    """A bijection between words and ids.
 
-    Ids 0, 1 and 2 are `PAD_ID`, which fills short sentences up, `START_ID` and `END_ID`; the words follow.
+    Ids 0, 1 and 2 are the special tokens `PAD_ID`, `START_ID` and `END_ID`; the ids of the words follow.
 
     Attributes:
-        words: the words, none twice, in the order of their ids.
+        words: distinct words in the order of their ids.
 
     Raises:
-        ValueError: a word stands there twice, or is the name of a mark.
+        ValueError: a word is repeated or is the name of a special token.
     """
 
     words: tuple[str, ...]
@@ -38,11 +38,11 @@ class Vocabulary:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Iterable[str]]) -> "Vocabulary":
-        """Collect the words of sentences, in alphabetical order."""
+        """Build the vocabulary of sentences, in alphabetical order."""
         return cls(tuple(sorted({word for sentence in sentences for word in sentence})))
 
     def __len__(self) -> int:
-        """Count the ids: the words and the three marks."""
+        """Number of ids: the words and the three special tokens."""
         return len(SPECIAL_TOKENS) + len(self.words)
 
     @cached_property
@@ -50,7 +50,7 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words, start=len(SPECIAL_TOKENS))}
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """Return the id of each word, so that positions in the sentence stay what they are.
+        """Return the id of each word; positions in the sentence are preserved.
 
         Raises:
             ValueError: a word is not in the vocabulary.
@@ -61,10 +61,10 @@ class Vocabulary:
         return [self._id_of[word] for word in words]
 
     def decode(self, ids: Iterable[int] | Int[Array, " time"]) -> tuple[str, ...]:
-        """Return the words of ids up to the first end, without marks.
+        """Return the words of ids up to the first `END_ID`, without special tokens.
 
         Raises:
-            ValueError: an id is negative or not below the size of the vocabulary.
+            ValueError: an id is outside the vocabulary.
         """
         array = np.asarray(list(ids))
         if not array.size:
@@ -78,18 +78,18 @@ class Vocabulary:
     def batch(
         self, sentences: Sequence[Iterable[str]], *, add_special_tokens: bool = False
     ) -> Int[Array, "batch time"]:
-        """Stack sentences into one array of ids, the short ones filled up with `PAD_ID`.
+        """Stack sentences into one array of ids, padded with `PAD_ID`.
 
         Args:
-            sentences: the words of each sentence.
-            add_special_tokens: put `START_ID` before and `END_ID` after each, as a decoder needs its targets.
+            sentences: words of each sentence.
+            add_special_tokens: add `START_ID` before and `END_ID` after each sentence, as targets need them.
 
         Raises:
-            ValueError: there is no sentence, one is empty, or a word is not in the vocabulary.
+            ValueError: there is no sentence, a sentence is empty, or a word is not in the vocabulary.
         """
         rows = [self.encode(sentence) for sentence in sentences]
         if not rows or not all(rows):
-            raise ValueError(f"sentences must hold words, got lengths {[len(row) for row in rows]}")
+            raise ValueError(f"sentences must not be empty, got lengths {[len(row) for row in rows]}")
         if add_special_tokens:
             rows = [[START_ID, *row, END_ID] for row in rows]
         ids = np.full((len(rows), max(map(len, rows))), PAD_ID, dtype=np.int64)

@@ -1,12 +1,12 @@
 """A tiny English-French grammar in which one adjective decides what "it" means.
 
-Every sentence says what an animal did or did not do to a place, "because it was ..." something that only
-the animal ("tired") or only the place ("wide") can be. English says "it" either way; French has to choose
-between "il" and "elle", by the gender of the noun that is meant. A translator has to find that noun.
+In every sentence, an animal did or did not do something to a place, "because it was" followed by an adjective
+that fits only the animal ("tired") or only the place ("wide"). English says "it" in both cases. French uses
+"il" or "elle", depending on the gender of the antecedent, so a translator has to find that noun.
 
-Words are what whitespace separates, except that in French an elided word stands by itself with its
-apostrophe ("l' animal n' a pas ... parce qu' il"), so that articles, nouns and pronouns are always words of
-their own. The English "didn't" is one word.
+Words are separated by spaces. In French, an elided word is a word of its own, with its apostrophe ("l' animal
+n' a pas ... parce qu' il"), so that articles, nouns and pronouns are always separate words. The English
+"didn't" is one word.
 """
 
 import re
@@ -40,7 +40,7 @@ _SOURCE = re.compile(
 
 
 def split_words(sentence: str) -> Words:
-    """Cut a sentence into words: at spaces, and after an elided French word.
+    """Split a sentence into words: at spaces, and after an elided French word.
 
     >>> split_words("l'animal n'a pas")
     ("l'", 'animal', "n'", 'a', 'pas')
@@ -49,29 +49,29 @@ def split_words(sentence: str) -> Words:
 
 
 def join_words(words: Iterable[str]) -> str:
-    """Write words as a sentence: the inverse of `split_words`."""
+    """Join words into a sentence: the inverse of `split_words`."""
     return " ".join(words).replace("' ", "'")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence and its translation, both derived from the choices that make it.
+    """A sentence and its translation, both derived from the words chosen for it.
 
-    To ask "what if", replace a choice, and the translation follows:
+    Replace a word, and the translation changes with it:
 
     >>> from dataclasses import replace
     >>> join_words(replace(BOOK_EXAMPLE, adjective=adjective("wide")).target)
     "l'animal n'a pas traversé la rue parce qu'elle était trop large"
 
     Attributes:
-        subject: the animal.
-        verb: what it did to the place, or did not.
-        object: the place.
-        adjective: what "it" was; it decides which of the two nouns "it" is.
-        negated: whether the animal did not. A negated deed has "too", a plain one "very".
+        subject: animal.
+        verb: verb between subject and object.
+        object: place.
+        adjective: adjective of "it", which decides whether "it" is the subject or the object.
+        negated: True for "didn't ... too", False for "... very".
 
     Raises:
-        ValueError: the subject is no animal, or the object no place.
+        ValueError: the subject is not an animal, or the object is not a place.
     """
 
     subject: Noun
@@ -90,33 +90,33 @@ class Example:
 
     @property
     def antecedent(self) -> Noun:
-        """The noun that "it" means."""
+        """The noun that "it" refers to."""
         return self.subject if self.adjective.describes == "animal" else self.object
 
     @property
     def distractor(self) -> Noun:
-        """The noun that "it" does not mean."""
+        """The noun that "it" does not refer to."""
         return self.object if self.adjective.describes == "animal" else self.subject
 
     @property
     def pronoun(self) -> Literal["il", "elle"]:
-        """The French word for "it"."""
+        """The French pronoun for "it"."""
         return "il" if self.antecedent.gender == "masculine" else "elle"
 
     @property
     def source(self) -> Words:
         """The English words."""
-        deed = ("didn't", self.verb.infinitive) if self.negated else (self.verb.past,)
+        predicate = ("didn't", self.verb.infinitive) if self.negated else (self.verb.past,)
         reason = ("because", "it", "was", "too" if self.negated else "very", self.adjective.english)
-        return ("the", self.subject.english, *deed, "the", self.object.english, *reason)
+        return ("the", self.subject.english, *predicate, "the", self.object.english, *reason)
 
     @property
     def target(self) -> Words:
         """The French words."""
         auxiliary = ("n'", "a", "pas") if self.negated else ("a",)
         degree = "trop" if self.negated else "très"
-        quality = self.adjective.agree(self.antecedent.gender)
-        reason = ("parce", "qu'", self.pronoun, "était", degree, quality)
+        adjective = self.adjective.agree(self.antecedent.gender)
+        reason = ("parce", "qu'", self.pronoun, "était", degree, adjective)
         return (
             *self.subject.with_article(),
             *auxiliary,
@@ -127,30 +127,30 @@ class Example:
 
     @property
     def source_pronoun_position(self) -> int:
-        """Where "it" stands among the English words."""
+        """Position of "it" in the English sentence."""
         return self.source.index("it")
 
     @property
     def target_pronoun_position(self) -> int:
-        """Where "il" or "elle" stands among the French words."""
+        """Position of "il" or "elle" in the French sentence."""
         return self.target.index(self.pronoun)
 
     @property
     def antecedent_position(self) -> int:
-        """Where the noun that "it" means stands among the English words."""
+        """Position of the antecedent in the English sentence."""
         return self.source.index(self.antecedent.english)
 
     @property
     def distractor_position(self) -> int:
-        """Where the other noun stands among the English words."""
+        """Position of the distractor in the English sentence."""
         return self.source.index(self.distractor.english)
 
 
 def parse(source: str | Iterable[str]) -> Example:
-    """Read an English sentence of the grammar back into the choices that make it.
+    """Parse an English sentence of the grammar.
 
     Raises:
-        ValueError: the grammar does not make this sentence; the message names the first thing wrong.
+        ValueError: the sentence is not in the grammar; the message names the first error.
     """
     sentence = source if isinstance(source, str) else join_words(source)
     found = _SOURCE.fullmatch(sentence)
@@ -172,10 +172,10 @@ def parse(source: str | Iterable[str]) -> Example:
 
 
 def translate(source: str | Iterable[str]) -> Words:
-    """Translate an English sentence of the grammar into French words, by rule: the gold standard.
+    """Translate an English sentence of the grammar into French words by rule.
 
     Raises:
-        ValueError: the grammar does not make this sentence.
+        ValueError: the sentence is not in the grammar.
     """
     return parse(source).target
 
@@ -188,22 +188,22 @@ def make_corpus(
     held_out: float = 0.2,
     genders: Literal["different", "any"] = "different",
 ) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
-    """Draw sentences for training and for testing that share no pair of nouns, none of them twice.
+    """Sample distinct training and test sentences that share no pair of nouns.
 
-    Sentences come in twos that differ in nothing but the adjective. The pair of nouns of `BOOK_EXAMPLE` is
-    always held out for testing.
+    Sentences come in pairs that differ only in the adjective. The nouns of `BOOK_EXAMPLE` are always held out
+    for testing.
 
     Args:
-        rng: where chance comes from; the same state gives the same corpus.
-        train_size: how many sentences to train on, an even number.
-        test_size: how many sentences to test on, an even number.
-        held_out: which share of the noun pairs is kept for testing.
-        genders: "different" draws only nouns of different gender, so that whoever guesses one pronoun, or
-            always the subject's, or always the object's, is right half the time. But then either noun gives
-            away the gender of the other; with "any", each has to be read for itself.
+        rng: random number generator; the same state gives the same corpus.
+        train_size: number of training sentences, which is even.
+        test_size: number of test sentences, which is even.
+        held_out: fraction of the noun pairs held out for testing.
+        genders: "different" combines only nouns of different gender, so that a constant pronoun, that of the
+            subject or that of the object is right half the time. But then each noun gives away the gender of
+            the other; with "any", each gender has to be learned.
 
     Raises:
-        ValueError: a size is odd, or more than the noun pairs can make.
+        ValueError: a size is odd or exceeds the number of possible sentences.
     """
     require_probability(held_out=held_out)
     require_choice(("different", "any"), genders=genders)
@@ -221,20 +221,20 @@ def make_corpus(
 
 
 def _draw(rng: np.random.Generator, pairs: list[tuple[Noun, Noun]], **sizes: int) -> tuple[Example, ...]:
-    """Draw different sentences with these nouns, in twos that differ in nothing but the adjective."""
+    """Sample distinct sentences with these nouns, in pairs that differ only in the adjective."""
     of_animals = [choice for choice in ADJECTIVES if choice.describes == "animal"]
     of_places = [choice for choice in ADJECTIVES if choice.describes == "place"]
-    twos = list(product(pairs, VERBS, (False, True), zip(of_animals, of_places, strict=True)))
+    candidates = list(product(pairs, VERBS, (False, True), zip(of_animals, of_places, strict=True)))
     require_whole(**sizes)
     (name, size), *_ = sizes.items()
-    if size % 2 or size > 2 * len(twos):
+    if size % 2 or size > 2 * len(candidates):
         raise ValueError(
-            f"{name} must be even and at most {2 * len(twos)} for {len(pairs)} noun pairs, got {size}"
+            f"{name} must be even and at most {2 * len(candidates)} for {len(pairs)} noun pairs, got {size}"
         )
-    chosen = [twos[index] for index in rng.choice(len(twos), size // 2, replace=False)]
+    drawn = [candidates[index] for index in rng.choice(len(candidates), size // 2, replace=False)]
     examples = [
         Example(animal, verb, place, adjective, negated)
-        for (animal, place), verb, negated, adjectives in chosen
+        for (animal, place), verb, negated, adjectives in drawn
         for adjective in adjectives
     ]
     return tuple(examples[index] for index in rng.permutation(size))

@@ -1,4 +1,4 @@
-"""The words of the grammar: animals, places, what the one did to the other, and what either can be."""
+"""The words of the grammar: animals, places, verbs, and adjectives that fit one or the other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _ELIDING = tuple("aâeéèêhiîoôuy")  # a mute h counts; an aspirated one is 
 
 @dataclass(frozen=True)
 class Noun:
-    """A thing with its French gender.
+    """A noun with its French gender.
 
     Attributes:
-        english: the English word.
-        french: the French word.
-        gender: what decides the article, the pronoun and the form of the adjective.
-        kind: what decides which adjectives it can have.
-        aspirated: whether its first letter is an h before which "le" stays "le".
+        english: English word.
+        french: French word.
+        gender: grammatical gender, which decides the article, the pronoun and the form of the adjective.
+        kind: animal or place, which decides the adjectives that fit.
+        aspirated: True for an aspirated h, before which "le" is not elided.
     """
 
     english: str
@@ -30,7 +30,7 @@ class Noun:
     aspirated: bool = False
 
     def with_article(self) -> tuple[str, str]:
-        """Return le, la or l', and the noun."""
+        """Return the article le, la or l', and the noun."""
         if self.french.startswith(_ELIDING) and not self.aspirated:
             return "l'", self.french
         return "le" if self.gender == "masculine" else "la", self.french
@@ -38,13 +38,13 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    """A quality that only an animal or only a place can have.
+    """An adjective that fits only animals or only places.
 
     Attributes:
-        english: the English word.
-        masculine: the French word beside a masculine noun.
-        feminine: the French word beside a feminine noun.
-        describes: what can have this quality.
+        english: English word.
+        masculine: French masculine form.
+        feminine: French feminine form.
+        describes: kind of noun that it fits.
     """
 
     english: str
@@ -53,13 +53,13 @@ class Adjective:
     describes: Kind
 
     def agree(self, gender: Gender) -> str:
-        """Return the French form for a gender."""
+        """Return the French form that agrees with a gender."""
         return self.masculine if gender == "masculine" else self.feminine
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A deed in the past: "cross" after "didn't", "crossed" alone, "traversé" after "a"."""
+    """A verb in the forms of the grammar: "cross" after "didn't", "crossed", and "traversé" after "a"."""
 
     infinitive: str
     past: str
@@ -142,17 +142,17 @@ ADJECTIVES = (
 
 
 def noun(english: str) -> Noun:
-    """Return the noun with this English word; a ValueError lists what there is."""
+    """Return the noun with this English word; a ValueError lists the known ones."""
     return _find(english, {entry.english: entry for entry in (*ANIMALS, *PLACES)}, "noun")
 
 
 def adjective(english: str) -> Adjective:
-    """Return the adjective with this English word; a ValueError lists what there is."""
+    """Return the adjective with this English word; a ValueError lists the known ones."""
     return _find(english, {entry.english: entry for entry in ADJECTIVES}, "adjective")
 
 
 def verb(english: str) -> Verb:
-    """Return the verb with this infinitive or past; a ValueError lists what there is."""
+    """Return the verb with this infinitive or past; a ValueError lists the known ones."""
     return _find(english, {form: entry for entry in VERBS for form in (entry.infinitive, entry.past)}, "verb")
 
 

@@ -1,7 +1,7 @@
 """Answer questions about the order of words: the task, and an attention layer that learns it."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -18,13 +18,15 @@ from glassformer.modules.positions import (
 )
 from glassformer.validation import require_choice, require_whole
 
+Question = Literal["before", "first", "later"]
+
 
 class OrderBatch(NamedTuple):
-    """Sequences of random words, and the answer to one question about each.
+    """Sequences of random words, with the answer to a question about each.
 
     Attributes:
-        ids: the words.
-        labels: the word that answers the question.
+        ids: words of the sequences.
+        labels: word that answers the question.
     """
 
     ids: Int[Array, "batch time"]
@@ -33,43 +35,46 @@ class OrderBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class OrderTask:
-    """Read random words; then, at the last of them, answer a question about their order.
+    """Sample sequences of random words and ask a question about their order.
 
-    - "before": which word stands just before the last one?
-    - "first": which word stands first?
-    - "later": words 0 and 1 stand once each, somewhere before the last word: which of them stands later?
+    - "before": which word comes just before the last one?
+    - "first": which word comes first?
+    - "later": words 0 and 1 occur once each, before the last word. Which of them comes later?
 
-    All words but 0 and 1 are drawn evenly from ``num_symbols``, none a hint of another, and the last word
-    has no part in the answer.
+    All words but 0 and 1 are drawn uniformly and independently, and the last word is not part of the answer.
+
+    Attributes:
+        question: question about the order.
+        num_symbols: number of different words besides 0 and 1.
 
     Raises:
-        ValueError: the question does not exist, or ``num_symbols`` is not a whole number of at least 1.
+        ValueError: the question is unknown, or ``num_symbols`` is not a whole number of at least 1.
     """
 
-    question: Literal["before", "first", "later"]
+    question: Question
     num_symbols: int
 
     _FIRST_SYMBOL: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        require_choice(("before", "first", "later"), question=self.question)
+        require_choice(get_args(Question), question=self.question)
         require_whole(num_symbols=self.num_symbols)
 
     @property
     def vocabulary_size(self) -> int:
-        """How many ids there are: the symbols, and the two words that "later" asks about."""
+        """Number of ids: the symbols, and the two words that "later" asks about."""
         return self.num_symbols + self._FIRST_SYMBOL
 
     @property
     def min_length(self) -> int:
-        """How many words the question takes at least."""
+        """Minimum number of words in a sequence."""
         return 3 if self.question == "later" else 2
 
     def sample(self, batch_size: int, length: int, rng: np.random.Generator) -> OrderBatch:
-        """Draw sequences of one length; the same ``rng`` state draws the same ones.
+        """Sample a batch of sequences of one length; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` or ``length`` is not a whole number, or too small.
+            ValueError: ``batch_size`` or ``length`` is not a whole number or is too small.
         """
         require_whole(batch_size=batch_size, length=length)
         if length < self.min_length:
@@ -79,26 +84,26 @@ class OrderTask:
             return OrderBatch(ids, ids[:, -2].copy())
         if self.question == "first":
             return OrderBatch(ids, ids[:, 0].copy())
-        places = rng.permuted(np.tile(np.arange(length - 1), (batch_size, 1)), axis=1)[:, :2]
-        np.put_along_axis(ids, places, np.array([[0, 1]]), axis=1)
-        return OrderBatch(ids, places.argmax(axis=1))
+        positions = rng.permuted(np.tile(np.arange(length - 1), (batch_size, 1)), axis=1)[:, :2]
+        np.put_along_axis(ids, positions, np.array([[0, 1]]), axis=1)
+        return OrderBatch(ids, positions.argmax(axis=1))
 
 
 class OrderReader(nn.Module):
-    """Let the last word look once at all words, and answer with one of them: attention, and nothing else.
+    """Answer with a single attention layer, in which the last word attends to all words.
 
-    Nobody stands behind the last word, so there is no future to mask.
+    The last word has no future, so no causal mask is needed.
 
     Args:
-        vocabulary_size: how many words there are.
-        d_model: the width of their vectors.
-        num_heads: how many heads look.
-        positions: how it knows where words stand. "sinusoidal" and "learned" are added to the vectors,
-            "rotary" turns queries and keys, "alibi" is added to the scores.
-        max_length: how many positions "learned" has.
+        vocabulary_size: number of different words.
+        d_model: width of their vectors.
+        num_heads: number of attention heads.
+        positions: positional encoding. "sinusoidal" and "learned" are added to the vectors, "rotary" rotates
+            queries and keys, "alibi" is added to the scores.
+        max_length: number of positions of "learned".
 
     Raises:
-        ValueError: a size or ``positions`` does not fit.
+        ValueError: a size or ``positions`` is invalid.
     """
 
     def __init__(
@@ -106,7 +111,7 @@ class OrderReader(nn.Module):
     ) -> None:
         super().__init__()
         require_whole(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
-        require_choice(("none", "sinusoidal", "learned", "rotary", "alibi"), positions=positions)
+        require_choice(get_args(Positions), positions=positions)
         added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
         inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
         self.word = nn.Embedding(vocabulary_size, d_model)
@@ -119,12 +124,12 @@ class OrderReader(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch time"], start: int = 0, attn_mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch vocabulary"]:
-        """Give the logits of the answer.
+        """Compute the logits of the answer.
 
         Args:
-            ids: the words.
-            start: the position of the first word, for what is added.
-            attn_mask: True where the last word may look at a word; broadcast against ``batch heads 1 time``.
+            ids: words of the sequences.
+            start: position of the first word, for encodings that are added to the vectors.
+            attn_mask: True where the last word may attend; broadcast against ``batch heads 1 time``.
         """
         x = self.word(ids)
         if self.position is not None:

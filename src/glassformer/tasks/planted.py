@@ -1,4 +1,4 @@
-"""A task with a known cause: of all letters one is a capital, and it alone decides the answer."""
+"""A planted cause: among random letters, a capital alone decides the answer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from glassformer.validation import require_whole
 
 
 class CapitalBatch(NamedTuple):
-    """Rows of letters with what is to be said of each, and why.
+    """Rows of letters, with their answers and the positions that decide them.
 
     Attributes:
-        source_ids: the letters.
-        labels: the answer, the small letter of the capital.
-        cause_positions: where the capitals stand, from left to right.
+        source_ids: letters of each row.
+        labels: lower-case form of the capital.
+        cause_positions: positions of the capitals, from left to right.
     """
 
     source_ids: Int[Array, "batch length"]
@@ -29,15 +29,20 @@ class CapitalBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class CapitalTask:
-    """Read ``length`` letters and blanks, and say which letter stands there as a capital.
+    """Sample rows of ``length`` letters and blanks, and ask which letter occurs as a capital.
 
-    Small letters and blanks are drawn evenly and say nothing about the answer, so whatever a model answers
-    rightly more often than once in ``num_letters`` times, it has from the capital. With several capitals,
-    all are the same letter: each of them would do alone.
+    Lower-case letters and blanks are drawn uniformly and say nothing about the answer, so a model that is
+    right more often than once in ``num_letters`` times uses the capital. If there are several capitals, all
+    are the same letter, and any one of them suffices.
+
+    Attributes:
+        length: number of letters and blanks in a row.
+        num_letters: number of different letters.
+        num_capitals: number of capitals in a row.
 
     Raises:
-        ValueError: a number is not a whole one of at least 1, there are more capitals than places, or fewer
-            than 2 or more than 26 letters.
+        ValueError: a number is not a whole number of at least 1, there are more capitals than positions, or
+            fewer than 2 or more than 26 letters.
     """
 
     length: int
@@ -51,19 +56,19 @@ class CapitalTask:
         if self.num_capitals > self.length:
             raise ValueError(
                 f"num_capitals ({self.num_capitals}) must be at most the length ({self.length}): "
-                "each capital stands in a place of its own"
+                "each capital has its own position"
             )
         if not 2 <= self.num_letters <= len(ascii_lowercase):
             raise ValueError(f"num_letters must be from 2 to {len(ascii_lowercase)}, got {self.num_letters}")
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The name of each id: the marks of every vocabulary, the blank, small letters, capitals."""
+        """The name of each id: special tokens, the blank, lower-case letters, capitals."""
         letters = ascii_lowercase[: self.num_letters]
         return (*SPECIAL_TOKENS, "_", *letters, *letters.upper())
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> CapitalBatch:
-        """Draw rows of letters; the same ``rng`` state draws the same ones.
+        """Sample a batch of rows; the same ``rng`` state gives the same batch.
 
         Raises:
             ValueError: ``batch_size`` is not a whole number of at least 1.
@@ -74,11 +79,11 @@ class CapitalTask:
             self.BLANK_ID, first_letter + self.num_letters, size=(batch_size, self.length)
         )
         labels = rng.integers(first_letter, first_letter + self.num_letters, size=batch_size)
-        places = rng.permuted(np.tile(np.arange(self.length), (batch_size, 1)), axis=1)
-        causes = np.sort(places[:, : self.num_capitals])
+        positions = rng.permuted(np.tile(np.arange(self.length), (batch_size, 1)), axis=1)
+        causes = np.sort(positions[:, : self.num_capitals])
         source_ids[np.arange(batch_size)[:, None], causes] = labels[:, None] + self.num_letters
         return CapitalBatch(source_ids, labels, causes)
 
     def decode(self, ids: Iterable[int] | Int[Array, " length"]) -> str:
-        """Write ids as letters: "b _ a C d"."""
+        """Convert ids to letters, such as "b _ a C d"."""
         return " ".join(self.words[int(id)] for id in ids)

@@ -1,4 +1,4 @@
-"""A task for more looks than one: several questions about one list, all asked at once, answered in order."""
+"""Several questions about a list of pairs, asked at once and answered in order: a task for several heads."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from glassformer.validation import require_shape, require_whole
 
 
 class QuestionBatch(NamedTuple):
-    """Lists of pairs, and several questions about each.
+    """Lists of symbol-value pairs, with several questions about each list.
 
     Attributes:
-        query_ids: the symbols asked for, in the order of the questions, all different within a list.
-        key_ids: the symbols of the pairs, all different within a list.
-        value_ids: the values of the pairs.
-        labels: for each question the value that stands beside its symbol.
+        query_ids: symbols to look up, in the order of the questions, all different within a list.
+        key_ids: symbols of the pairs, all different within a list.
+        value_ids: values of the pairs.
+        labels: value paired with each queried symbol.
     """
 
     query_ids: Int[Array, "batch questions"]
@@ -28,12 +28,18 @@ class QuestionBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class QuestionTask:
-    """Read pairs of a symbol and a value, then say the values of ``num_questions`` symbols, in order.
+    """Sample lists of symbol-value pairs and ask for the values of ``num_questions`` symbols, in order.
 
-    Everything is drawn anew for every list. All questions are asked at once, by one card: see `cards`.
+    Every list is drawn independently. A single query vector asks all questions at once: see `encode`.
+
+    Attributes:
+        num_pairs: number of pairs in a list.
+        num_symbols: number of different symbols.
+        num_values: number of different values.
+        num_questions: number of questions about a list.
 
     Raises:
-        ValueError: a number is not a whole one of at least 1, or there are more questions than pairs, or
+        ValueError: a number is not a whole number of at least 1, or there are more questions than pairs, or
             more pairs than symbols.
     """
 
@@ -57,17 +63,17 @@ class QuestionTask:
         if self.num_questions > self.num_pairs:
             raise ValueError(
                 f"num_questions ({self.num_questions}) must be at most num_pairs ({self.num_pairs}): "
-                "each question asks for another pair"
+                "each question asks for a different pair"
             )
 
     @property
     def chance(self) -> float:
-        """How often all answers are right when each is guessed."""
+        """Probability that all answers are right by guessing."""
         return self.num_values**-self.num_questions
 
     @property
     def min_width(self) -> int:
-        """How wide the cards must at least be, and the answer: a place for each symbol and each value."""
+        """Minimum width of the vectors: room for each symbol and each value of queries, pairs and answers."""
         return max(
             self.num_questions * self.num_symbols,
             self.num_symbols + self.num_values,
@@ -75,34 +81,34 @@ class QuestionTask:
         )
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> QuestionBatch:
-        """Draw lists and questions; the same ``rng`` state draws the same ones.
+        """Sample a batch of lists and questions; the same ``rng`` state gives the same batch.
 
         Raises:
             ValueError: ``batch_size`` is not a whole number of at least 1.
         """
         require_whole(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
-        every_place = np.tile(np.arange(self.num_pairs), (batch_size, 1))
+        every_pair = np.tile(np.arange(self.num_pairs), (batch_size, 1))
         key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
         value_ids = rng.integers(self.num_values, size=key_ids.shape)
-        places = rng.permuted(every_place, axis=1)[:, : self.num_questions]
-        query_ids, labels = (np.take_along_axis(ids, places, axis=1) for ids in (key_ids, value_ids))
+        asked = rng.permuted(every_pair, axis=1)[:, : self.num_questions]
+        query_ids, labels = (np.take_along_axis(ids, asked, axis=1) for ids in (key_ids, value_ids))
         return QuestionBatch(query_ids, key_ids, value_ids, labels)
 
     def encode(
         self, batch: QuestionBatch, width: int | None = None
     ) -> tuple[Float[Array, "batch 1 width"], Float[Array, "batch pairs width"]]:
-        """Write a batch on cards of zeros and ones.
+        """Encode a batch as vectors of zeros and ones: one query vector per list, and one vector per pair.
 
-        The one card that asks has a field for each question, with a one at the symbol asked for. The card of
-        a pair has a field for its symbol and a field for its value.
+        The query concatenates a one-hot vector for each queried symbol. The vector of a pair concatenates
+        one-hot vectors of its symbol and its value.
 
         Args:
-            batch: lists and questions of this task.
-            width: how wide all cards are; what is left of a card stays zero. Without it, `min_width`.
+            batch: batch of this task.
+            width: width of all vectors, which are padded with zeros; by default `min_width`.
 
         Raises:
-            ValueError: ``width`` is less than `min_width`.
+            ValueError: ``width`` is below `min_width`.
         """
         width = self.min_width if width is None else width
         if width < self.min_width:
@@ -110,32 +116,32 @@ class QuestionTask:
         symbols, values = (np.eye(size, dtype=np.float32) for size in (self.num_symbols, self.num_values))
         question = symbols[batch.query_ids].reshape(len(batch.query_ids), 1, -1)
         pairs = np.concatenate([symbols[batch.key_ids], values[batch.value_ids]], axis=-1)
-        return _widen(question, width), _widen(pairs, width)
+        return _pad(question, width), _pad(pairs, width)
 
 
 def accuracy_per_question(
     predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch
 ) -> Float[Array, "questions"]:
-    """Share of right answers to each question.
+    """Compute the fraction of right answers to each question.
 
     Raises:
-        ValueError: the predictions have another shape than the answers.
+        ValueError: the shapes of predictions and labels differ.
     """
     require_shape(batch.labels.shape, predicted_ids=predicted_ids)
     return (predicted_ids == batch.labels).mean(axis=0)
 
 
 def exact_match_rate(predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch) -> float:
-    """Share of lists of which every question is answered rightly.
+    """Compute the fraction of lists whose questions are all answered correctly.
 
     Raises:
-        ValueError: the predictions have another shape than the answers.
+        ValueError: the shapes of predictions and labels differ.
     """
     require_shape(batch.labels.shape, predicted_ids=predicted_ids)
     return float((predicted_ids == batch.labels).all(axis=-1).mean())
 
 
-def _widen(cards: Float[Array, "*shape fields"], width: int) -> Float[Array, "*shape width"]:
-    """Fill cards up with zeros on the right."""
-    blank = np.zeros((*cards.shape[:-1], width - cards.shape[-1]), cards.dtype)
-    return np.concatenate([cards, blank], axis=-1)
+def _pad(vectors: Float[Array, "*shape fields"], width: int) -> Float[Array, "*shape width"]:
+    """Pad vectors with zeros on the right."""
+    zeros = np.zeros((*vectors.shape[:-1], width - vectors.shape[-1]), vectors.dtype)
+    return np.concatenate([vectors, zeros], axis=-1)

@@ -1,4 +1,4 @@
-"""A task with one difficulty only: to say back a sequence of random symbols after having read all of it."""
+"""Recall: repeat a sequence of random symbols after reading all of it."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -11,12 +11,12 @@ from glassformer.validation import require_shape, require_whole
 
 
 class RecallBatch(NamedTuple):
-    """Sequences to remember, and what a translator is given and must answer to say them back.
+    """Sequences to recall, as sources, decoder inputs and labels.
 
     Attributes:
-        source_ids: the symbols to remember.
-        decoder_input_ids: what the decoder is given: the start id, then the symbols one place late.
-        labels: what it must answer at each place: the symbols again.
+        source_ids: symbols to remember.
+        decoder_input_ids: start id, then the symbols but the last.
+        labels: symbols again, one for each position of the decoder.
     """
 
     source_ids: Int[Array, "batch length"]
@@ -26,14 +26,17 @@ class RecallBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class RecallTask:
-    """Say back ``length`` symbols, each drawn evenly from ``num_symbols``, none a hint of another.
+    """Sample sequences of ``length`` symbols, drawn uniformly and independently from ``num_symbols``.
 
-    Whatever is not carried from the source to the target can only be guessed: a guess is right once in
-    ``num_symbols`` times. Ids 0 and 1 are kept for padding and for the start.
+    A symbol that is not remembered can only be guessed, which is right once in ``num_symbols`` times. Ids 0
+    and 1 are padding and start.
+
+    Attributes:
+        length: number of symbols in a sequence.
+        num_symbols: number of different symbols.
 
     Raises:
-        ValueError: ``length`` is not a whole number of at least 1, or ``num_symbols`` not one of at
-            least 2.
+        ValueError: ``length`` is below 1, or ``num_symbols`` below 2.
     """
 
     length: int
@@ -49,16 +52,16 @@ class RecallTask:
 
     @property
     def vocabulary_size(self) -> int:
-        """How many ids there are: the symbols, the padding and the start."""
+        """Number of ids: the symbols, padding and start."""
         return self.num_symbols + 2
 
     @property
     def bits(self) -> float:
-        """How much one sequence says: length · log₂(num_symbols), in bits."""
+        """Information in a sequence in bits, length · log₂(num_symbols)."""
         return self.length * float(np.log2(self.num_symbols))
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> RecallBatch:
-        """Draw sequences; the same ``rng`` state draws the same ones.
+        """Sample a batch of sequences; the same ``rng`` state gives the same batch.
 
         Raises:
             ValueError: ``batch_size`` is not a whole number of at least 1.
@@ -70,10 +73,10 @@ class RecallTask:
 
 
 def recall_accuracy(predicted_ids: Int[Array, "batch length"], batch: RecallBatch) -> float:
-    """Share of symbols said back rightly, each in its own place.
+    """Compute the fraction of symbols recalled at their own position.
 
     Raises:
-        ValueError: the predictions have another shape than the symbols.
+        ValueError: the shapes of predictions and labels differ.
     """
     require_shape(batch.labels.shape, predicted_ids=predicted_ids)
     return float((predicted_ids == batch.labels).mean())

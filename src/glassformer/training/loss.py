@@ -1,4 +1,4 @@
-"""What a translator is asked while it learns: the next word, with the right ones before it in sight."""
+"""Losses of teacher-forced training: cross-entropy over all target tokens at once, or in chunks."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ from glassformer.validation import require_integers, require_probability, requir
 
 
 def shift_targets(
-    target_ids: Int[Tensor, "batch marked"],
+    target_ids: Int[Tensor, "batch target"],
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """Cut marked sentences into what the decoder is given and what is wanted of it, one step ahead.
+    """Split targets into decoder inputs and labels, which are one position ahead.
 
     >>> shift_targets(torch.tensor([[START_ID, 7, 5, END_ID]]))  # doctest: +SKIP
     (tensor([[START_ID, 7, 5]]), tensor([[7, 5, END_ID]]))
 
     Raises:
-        ValueError: there are not at least two tokens in each sentence, its start and its end.
+        ValueError: the sentences have fewer than two tokens, a start and an end.
     """
     if target_ids.ndim != 2 or target_ids.shape[1] < 2:
         raise ValueError(
@@ -39,16 +39,16 @@ def cross_entropy(
     *,
     label_smoothing: float | int = 0.0,
 ) -> Float[Tensor, ""]:
-    """Mean over all wanted tokens of −log p(token); padding is not wanted, and does not count.
+    """Compute the mean of −log p(label) over all labels except padding.
 
     Args:
-        logits: what the model says of each next token.
-        labels: the right ones.
-        pad_id: what is not wanted.
-        label_smoothing: the share of what is wanted that goes to all tokens alike (section 5.4).
+        logits: scores of the next token at each position.
+        labels: correct next tokens.
+        pad_id: id of padding, which is ignored.
+        label_smoothing: probability mass spread evenly over all tokens (section 5.4).
 
     Raises:
-        ValueError: the shapes do not fit, an id is outside the vocabulary, or nothing but padding is wanted.
+        ValueError: the shapes differ, an id is outside the vocabulary, or every label is padding.
     """
     if logits.shape[:-1] != labels.shape:
         raise ValueError(
@@ -67,12 +67,12 @@ def cross_entropy(
 def teacher_forced_loss(
     model: Transformer, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
 ) -> Float[Tensor, ""]:
-    """Ask for every token of the target at once, given the source and the right tokens before it.
+    """Compute the mean loss of all target tokens at once, each predicted from the correct tokens before it.
 
     Args:
-        model: what is to learn.
-        source_ids: the sentences to read, filled up with the pad id.
-        target_ids: their translations, from start to end, filled up likewise.
+        model: model to train.
+        source_ids: padded source sentences.
+        target_ids: padded translations, from start to end.
     """
     decoder_input_ids, labels = shift_targets(target_ids)
     return cross_entropy(model(source_ids, decoder_input_ids), labels, model.config.pad_id)
@@ -86,25 +86,26 @@ def chunked_loss(
     label_smoothing: float | int = 0.0,
     chunk_size: int = 256,
 ) -> Float[Tensor, ""]:
-    """Sum, not mean, of the teacher-forced loss, without ever holding the logits of all tokens at once.
+    """Compute the sum of the teacher-forced loss without holding the logits of all tokens at once.
 
-    A vocabulary is far wider than the model: the logits are the largest array of a training step. Here they
-    are made for ``chunk_size`` tokens at a time, turned into their gradients at once, and forgotten; padding
-    is left out before. Value and gradients equal those of `cross_entropy`, times the number of wanted tokens.
+    A vocabulary is much larger than the width of a model, so logits are the largest array of a training step.
+    This function computes the logits of ``chunk_size`` tokens at a time, turns them into gradients
+    immediately and discards them. Padding is removed first. Value and gradients equal those of
+    `cross_entropy` times the number of labels.
 
     Args:
-        model: what is to learn.
-        source_ids: the sentences to read, filled up with the pad id.
-        target_ids: their translations, from start to end, filled up likewise.
+        model: model to train.
+        source_ids: padded source sentences.
+        target_ids: padded translations, from start to end.
         label_smoothing: as in `cross_entropy`.
-        chunk_size: for how many tokens logits are held at a time.
+        chunk_size: number of tokens whose logits are held at a time.
     """
     require_probability(label_smoothing=label_smoothing)
     require_whole(chunk_size=chunk_size)
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
-    kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # a device tells the host their number
+    kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # the host must learn their number
     states, labels = states.flatten(0, 1).index_select(0, kept), labels.flatten()[kept]
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
@@ -114,7 +115,7 @@ def chunked_loss(
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Sum of the smoothed cross-entropies of x Wᵀ + b; its gradients are made on the way forward."""
+    """Sum of the smoothed cross-entropies of x Wᵀ + b, with gradients computed in the forward pass."""
 
     @staticmethod
     def forward(
@@ -126,14 +127,14 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         smoothing: float,
         chunk_size: int,
     ) -> Tensor:
-        kind = x.device.type
-        half = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+        device = x.device.type
+        half = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
         fast_weight, mean_weight = weight.to(half), weight.mean(0)
         mean_bias = 0 if bias is None else bias.mean()
-        needed = any(ctx.needs_input_grad)
+        needs_grad = any(ctx.needs_input_grad)
         x_grads: list[Tensor] = []
-        weight_grad = torch.zeros_like(weight) if needed else None
-        bias_grad = torch.zeros_like(bias) if needed and bias is not None else None
+        weight_grad = torch.zeros_like(weight) if needs_grad else None
+        bias_grad = torch.zeros_like(bias) if needs_grad and bias is not None else None
         total = torch.zeros((), dtype=weight.dtype, device=x.device)
         rows = zip(torch.split(x, chunk_size), torch.split(labels[:, None], chunk_size), strict=True)
         for chunk, ids in rows:
@@ -141,15 +142,15 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             logits = F.linear(fast_chunk, fast_weight, bias if bias is None else bias.to(half)).to(
                 weight.dtype
             )
-            right = (1 - smoothing) * logits.gather(-1, ids).squeeze(-1)
-            right += smoothing * (chunk.to(weight.dtype) @ mean_weight + mean_bias)
+            target = (1 - smoothing) * logits.gather(-1, ids).squeeze(-1)
+            target += smoothing * (chunk.to(weight.dtype) @ mean_weight + mean_bias)
             highest = logits.amax(-1, keepdim=True)
             exponentials = logits.sub_(highest).exp_()
             sums = exponentials.sum(-1, keepdim=True)
-            total += (sums.log() + highest).sum() - right.sum()
+            total += (sums.log() + highest).sum() - target.sum()
             if weight_grad is None:
                 continue
-            # The gradient for the logits is what the model says minus what is wanted.
+            # The gradient of the logits is predicted minus target probability.
             surplus = exponentials.div_(sums).sub_(smoothing / logits.shape[-1])
             surplus.scatter_add_(-1, ids, surplus.new_full(ids.shape, smoothing - 1))
             if bias_grad is not None:
@@ -160,7 +161,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 weight_grad.addmm_(surplus.T, chunk)
             else:
                 weight_grad += surplus.T @ fast_chunk
-        ctx.save_for_backward(torch.cat(x_grads) if needed else None, weight_grad, bias_grad)
+        ctx.save_for_backward(torch.cat(x_grads) if needs_grad else None, weight_grad, bias_grad)
         return total
 
     @staticmethod
@@ -170,6 +171,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def _require_labels(labels: Tensor, pad_id: int) -> None:
-    """Check that there is a label, where reading the labels does not wait for a device."""
+    """Require a label that is not padding; only on the CPU, since reading from a GPU would wait for it."""
     if labels.device.type == "cpu" and not (labels != pad_id).any():
-        raise ValueError(f"labels must hold something else than padding, got only the id {pad_id}")
+        raise ValueError(f"labels must contain more than padding, got only the id {pad_id}")

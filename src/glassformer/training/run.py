@@ -162,6 +162,8 @@ def read_recipe(folder: Path) -> Recipe:
         raise FileNotFoundError(f"{folder} contains no {RECIPE_FILE}: it is not the folder of a run")
     try:
         stored = _rename(json.loads(path.read_text(encoding="utf-8"))["recipe"])
+        if stored["model"].get("positions") == "linear_bias":  # its name in older recipes
+            stored["model"]["positions"] = "alibi"
         return Recipe(**(stored | {"settings": TrainingSettings(**_rename(stored["settings"]))}))
     except (ValueError, TypeError, KeyError) as error:
         raise ValueError(f"{path} is damaged or was written by another version: {error}") from error
