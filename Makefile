@@ -153,7 +153,7 @@ rehearsal: $(VENV)/installed ## Run them as on a GPU, with a device whose tensor
 	GLASSFORMER_DEVICE=rehearsal PYTHONPATH='$(CURDIR)/tests/helpers$(PATH_SEPARATOR)$(CURDIR)/tests/helpers/autoload' \
 	  OMP_NUM_THREADS=1 $(NBVAL:--nbval=--nbval-lax)
 # Three workers for two cores, since each waits for its kernel; the last chapters take longest and start first.
-NBVAL = $(FULL)/pytest -o addopts= -p no:cacheprovider --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
+NBVAL = $(FULL)/pytest --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
 LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests
