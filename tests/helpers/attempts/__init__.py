@@ -1,5 +1,5 @@
-"""Right and wrong answers to the exercises, one module a chapter.
+"""Right and wrong answers to the exercises, one module per chapter.
 
-``RIGHT`` holds, by the name of an exercise, answers that must pass. ``WRONG`` holds, by the name of an
-exercise, answers that must not, each by a part of the message that must meet it.
+For each exercise, ``RIGHT`` lists answers that must pass, and ``WRONG`` maps a part of a message to an answer
+that must get it.
 """

@@ -28,19 +28,19 @@ def next_probabilities(logits, temperature, top_p):
     return kept / kept.sum()
 
 
-def reaching(each, together, top_p):
+def nucleus(each, together, top_p):
     return together - each < top_p
 
 
-def excluding(each, together, top_p):
+def nucleus_without_last(each, together, top_p):
     return together <= top_p
 
 
-def drawn_from(kept=reaching, heat=lambda x, t: softmax(x / t), share=True):
-    """Make an answer: which of the sorted words are kept, given their probabilities and sums."""
+def sampling_with(kept=nucleus, scale=lambda x, t: softmax(x / t), share=True):
+    """Return an answer that keeps the words chosen by ``kept(probabilities, cumulative sums, top_p)``."""
 
     def attempt(logits, temperature, top_p):
-        probabilities = heat(logits, temperature)
+        probabilities = scale(logits, temperature)
         order = np.argsort(-probabilities)
         chosen = order[kept(probabilities[order], probabilities[order].cumsum(), top_p)]
         left = np.zeros(len(logits))
@@ -56,17 +56,17 @@ def next_probabilities_in_torch(logits, temperature, top_p):
     return torch.zeros_like(logits).scatter(0, order, probabilities / probabilities.sum())
 
 
-def heated_late(x, temperature):
+def temperature_after_softmax(x, temperature):
     return softmax(x) / temperature
 
 
-def cold_set(logits, temperature, top_p):
+def cut_before_temperature(logits, temperature, top_p):
     kept = next_probabilities(logits, 1, top_p) > 0
     left = np.where(kept, softmax(logits / temperature), 0)
     return left / left.sum()
 
 
-def rarest(logits, temperature, top_p):
+def least_likely(logits, temperature, top_p):
     probabilities = softmax(logits / temperature)
     order = np.argsort(probabilities)
     together = probabilities[order].cumsum() - probabilities[order]
@@ -75,12 +75,12 @@ def rarest(logits, temperature, top_p):
     return left / left.sum()
 
 
-def drawn_in_order(probabilities, top_p):
+def sampling_in_order(probabilities, top_p):
     left = np.where(probabilities.cumsum() - probabilities < top_p, probabilities, 0)
     return left / left.sum()
 
 
-def drawn_by_sorted_mask(probabilities, top_p):
+def sampling_by_sorted_mask(probabilities, top_p):
     falling = -np.sort(-probabilities)
     left = np.where(falling.cumsum() - falling < top_p, probabilities, 0)
     return left / left.sum()
@@ -107,7 +107,7 @@ def beam_step_in_torch(ids, totals, log_probs, beam_size, num_ended):
     return torch.cat([ids[best.indices // size], (best.indices % size)[:, None]], dim=1), best.values
 
 
-def one_of_each_beam(ids, totals, log_probs, beam_size, num_ended):
+def one_per_hypothesis(ids, totals, log_probs, beam_size, num_ended):
     best = log_probs.argmax(axis=1)
     total = totals + log_probs[np.arange(len(ids)), best]
     order = np.argsort(-total)[: beam_size - num_ended]
@@ -125,7 +125,7 @@ def without_end(ids, totals, log_probs, beam_size, num_ended):
     return beam_step(ids, totals, log_probs, beam_size, num_ended)
 
 
-def after_any_beginning(ids, *rest):
+def wrong_parents(ids, *rest):
     longer, totals = beam_step(ids, *rest)
     return [[*ids[row % len(ids)], words[-1]] for row, words in enumerate(longer)], totals
 
@@ -153,7 +153,7 @@ def crossed_out(translation, reference, n):
     return torch.tensor(found / len(grams(translation, n)))
 
 
-def in_steps(translation, reference, n):
+def without_overlap(translation, reference, n):
     cut = [[tuple(w[i : i + n]) for i in range(0, len(w), n)] for w in (translation, reference)]
     return (Counter(cut[0]) & Counter(cut[1])).total() / len(cut[0])
 
@@ -180,7 +180,7 @@ RIGHT = {
     ],
     "next_probabilities": [
         next_probabilities,
-        drawn_from(),
+        sampling_with(),
         next_probabilities_in_torch,
         lambda x, t, p: torch.tensor(next_probabilities(x, t, p)).bfloat16(),
         lambda x, t, p: next_probabilities(x.astype(np.float32), t, p),
@@ -232,30 +232,30 @@ WRONG = {
         "wrong for this input": lambda p, n, a: p / ((5 + n) // 6) ** a,
     },
     "next_probabilities": {
-        "you divide the probabilities by the temperature": drawn_from(heat=heated_late),
-        "you leave out the word that takes the sum across top_p": drawn_from(excluding),
-        "your probabilities do not sum to one": drawn_from(share=False),
+        "you divide the probabilities by the temperature": sampling_with(scale=temperature_after_softmax),
+        "you leave out the word that takes the sum across top_p": sampling_with(nucleus_without_last),
+        "your probabilities do not sum to one": sampling_with(share=False),
         "divide the logits, before the softmax. Also, you leave out the word "
-        "that takes the sum across top_p": drawn_from(excluding, heated_late),
-        "divide the logits, before the softmax. Also, your probabilities do not sum to one": drawn_from(
-            heat=heated_late, share=False
+        "that takes the sum across top_p": sampling_with(nucleus_without_last, temperature_after_softmax),
+        "divide the logits, before the softmax. Also, your probabilities do not sum to one": sampling_with(
+            scale=temperature_after_softmax, share=False
         ),
-        "it belongs to the set. Also, your probabilities do not sum to one": drawn_from(
-            excluding, share=False
+        "it belongs to the set. Also, your probabilities do not sum to one": sampling_with(
+            nucleus_without_last, share=False
         ),
         ". Also, you leave out the word that takes the sum across top_p; it "
         "belongs to the set. Also, your probabilities do not sum to one": (
-            drawn_from(excluding, heated_late, share=False)
+            sampling_with(nucleus_without_last, temperature_after_softmax, share=False)
         ),
-        "you compare each probability with top_p": drawn_from(lambda each, together, p: each >= p),
-        "you cut before applying the temperature": cold_set,
-        "you multiply by the temperature": drawn_from(heat=lambda x, t: softmax(x * t)),
-        "yours ignores the temperature": drawn_from(heat=lambda x, t: softmax(x)),
+        "you compare each probability with top_p": sampling_with(lambda each, together, p: each >= p),
+        "you cut before applying the temperature": cut_before_temperature,
+        "you multiply by the temperature": sampling_with(scale=lambda x, t: softmax(x * t)),
+        "yours ignores the temperature": sampling_with(scale=lambda x, t: softmax(x)),
         "yours ignores top_p": lambda x, t, p: softmax(x / t),
         "you return sorted probabilities": lambda *given: np.sort(next_probabilities(*given))[::-1],
-        "you add up in the order of the vocabulary": lambda x, t, p: drawn_in_order(softmax(x / t), p),
-        "in sorted order": lambda x, t, p: drawn_by_sorted_mask(softmax(x / t), p),
-        "you keep the least likely words": rarest,
+        "you add up in the order of the vocabulary": lambda x, t, p: sampling_in_order(softmax(x / t), p),
+        "in sorted order": lambda x, t, p: sampling_by_sorted_mask(softmax(x / t), p),
+        "you keep the least likely words": least_likely,
         "wrong for this input": lambda x, t, p: next_probabilities(x, t, p**2),
     },
     "clipped_precision": {
@@ -269,7 +269,7 @@ WRONG = {
         "recall": lambda t, r, n: clipped_precision(r, t, n),
         "anywhere in the reference": same_place,
         "the last n-gram of each": lambda t, r, n: clipped_precision(t[:-1], r[:-1], n),
-        "your n-grams do not overlap": in_steps,
+        "your n-grams do not overlap": without_overlap,
         "yours ignores n": lambda t, r, n: clipped_precision(t, r, 1),
         "the number of words": lambda t, r, n: clipped_precision(t, r, n) * len(grams(t, n)) / len(t),
         "that is a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),
@@ -280,10 +280,10 @@ WRONG = {
         "you multiply log-probabilities": lambda i, t, p, size, ended: beam_step(
             i, 0 * t, t[:, None] * p, size, ended
         ),
-        "you keep the best of each hypothesis": one_of_each_beam,
+        "you keep the best of each hypothesis": one_per_hypothesis,
         "you rank by the last token alone": lambda i, t, p, size, ended: beam_step(i, 0 * t, p, size, ended),
         "your candidates are right": lambda *given: [part[::-1] for part in beam_step(*given)],
-        "your tokens are right": after_any_beginning,
+        "your tokens are right": wrong_parents,
         "you discard the end token": without_end,
         "you keep the worst candidates": lowest,
         "you add probabilities": lambda i, t, p, size, ended: beam_step(i, np.exp(t), np.exp(p), size, ended),

@@ -26,7 +26,7 @@ def size_of(attentions, norms, biases=True):
     return count
 
 
-def picked(log_probs, labels):
+def nll(log_probs, labels):
     return -np.take_along_axis(log_probs, labels[..., None], axis=-1)[..., 0]
 
 
@@ -39,18 +39,20 @@ def mean_nll(log_probs, labels, pad_id):
     return total / count
 
 
-def written_by(stop=END, keep_start=False, keep_end=True, best=np.argmax, extra=0, seen=lambda ids: ids):
+def decoding_with(
+    stop=END, keep_start=False, keep_end=True, best=np.argmax, extra=0, model_input=lambda ids: ids
+):
     def attempt(next_logits, max_length):
         ids = [1]
         while len(ids) <= max_length + extra and ids[-1] != stop:
-            ids.append(int(best(next_logits(seen(ids)))))
+            ids.append(int(best(next_logits(model_input(ids)))))
         ids = ids if keep_start else ids[1:]
         return ids if keep_end else [id for id in ids if id != END]
 
     return attempt
 
 
-def write_with_break(next_logits, max_length):
+def decode_with_break(next_logits, max_length):
     written = []
     for _ in range(max_length):
         written.append(torch.as_tensor(next_logits(np.array([1, *written]))).argmax())
@@ -78,20 +80,20 @@ RIGHT = {
     ],
     "mean_nll": [
         mean_nll,
-        lambda lp, w, pad: picked(lp, w)[w != pad].mean(),
-        lambda lp, w, pad: picked(lp.astype(np.float32), w)[w != pad].mean(),
-        lambda lp, w, pad: picked(lp.astype(np.float16), w)[w != pad].mean(),
+        lambda lp, w, pad: nll(lp, w)[w != pad].mean(),
+        lambda lp, w, pad: nll(lp.astype(np.float32), w)[w != pad].mean(),
+        lambda lp, w, pad: nll(lp.astype(np.float16), w)[w != pad].mean(),
         lambda lp, w, pad: np.average(
             -np.einsum("stv,stv->st", lp, np.eye(lp.shape[-1])[w]), weights=w != pad
         ),
         lambda lp, w, pad: torch.nn.functional.nll_loss(lp.flatten(0, 1), w.flatten(), ignore_index=pad),
     ],
     "greedy_decode": [
-        written_by(),
-        write_with_break,
-        lambda next_logits, most: np.array(written_by()(next_logits, most)),
-        lambda next_logits, most: torch.tensor(written_by()(next_logits, most)),
-        lambda next_logits, most: tuple(written_by(best=lambda x: x.argmax())(next_logits, most)),
+        decoding_with(),
+        decode_with_break,
+        lambda next_logits, most: np.array(decoding_with()(next_logits, most)),
+        lambda next_logits, most: torch.tensor(decoding_with()(next_logits, most)),
+        lambda next_logits, most: tuple(decoding_with(best=lambda x: x.argmax())(next_logits, most)),
     ],
     "shortcut_accuracy": [3 / 4, np.float32(0.75), torch.tensor(0.75)],
     "best_of_16": [throw_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
@@ -139,38 +141,38 @@ WRONG = {
     },
     "mean_nll": {
         "your sign is wrong": lambda lp, w, pad: -mean_nll(lp, w, pad),
-        "you count padding": lambda lp, w, pad: picked(lp, w).mean(),
-        "you leave padding out of the sum": lambda lp, w, pad: (picked(lp, w) * (w != pad)).mean(),
-        "you take id 0 for padding": lambda lp, w, pad: picked(lp, w)[w > 0].mean(),
-        "you return the sum": lambda lp, w, pad: picked(lp, w)[w != pad].sum(),
+        "you count padding": lambda lp, w, pad: nll(lp, w).mean(),
+        "you leave padding out of the sum": lambda lp, w, pad: (nll(lp, w) * (w != pad)).mean(),
+        "you take id 0 for padding": lambda lp, w, pad: nll(lp, w)[w > 0].mean(),
+        "you return the sum": lambda lp, w, pad: nll(lp, w)[w != pad].sum(),
         "you average the means of the sentences": lambda lp, w, pad: np.mean(
             [mean_nll(lp[i : i + 1], w[i : i + 1], pad) for i in range(len(w))]
         ),
-        "you leave out the end token": lambda lp, w, pad: picked(lp, w)[(w != pad) & (w != END)].mean(),
-        "you average probabilities": lambda lp, w, pad: -np.exp(-picked(lp, w))[w != pad].mean(),
-        "logarithms already": lambda lp, w, pad: -np.log(-picked(lp, w))[w != pad].mean(),
+        "you leave out the end token": lambda lp, w, pad: nll(lp, w)[(w != pad) & (w != END)].mean(),
+        "you average probabilities": lambda lp, w, pad: -np.exp(-nll(lp, w))[w != pad].mean(),
+        "logarithms already": lambda lp, w, pad: -np.log(-nll(lp, w))[w != pad].mean(),
         "you average over the whole vocabulary": lambda lp, w, pad: -lp[w != pad].mean(),
         "you use the most likely token": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
-        "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: picked(lp, w),
-        "wrong for this input": lambda lp, w, pad: np.median(picked(lp, w)[w != pad]),
+        "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: nll(lp, w),
+        "wrong for this input": lambda lp, w, pad: np.median(nll(lp, w)[w != pad]),
     },
     "greedy_decode": {
-        "your loop goes on after the end token": written_by(stop=None),
-        "you return the start token": written_by(keep_start=True),
-        "your max_length counts the start token": written_by(extra=-1),
-        "stop there. Also, you return the start token": written_by(stop=None, keep_start=True),
-        "stop there. Also, your max_length counts the start token": written_by(stop=None, extra=-1),
+        "your loop goes on after the end token": decoding_with(stop=None),
+        "you return the start token": decoding_with(keep_start=True),
+        "your max_length counts the start token": decoding_with(extra=-1),
+        "stop there. Also, you return the start token": decoding_with(stop=None, keep_start=True),
+        "stop there. Also, your max_length counts the start token": decoding_with(stop=None, extra=-1),
         "you return the start token, which was given, not generated. Also, "
-        "your max_length counts the start token": written_by(keep_start=True, extra=-1),
+        "your max_length counts the start token": decoding_with(keep_start=True, extra=-1),
         ". Also, you return the start token, which was given, not generated. "
-        "Also, your max_length counts the start token": written_by(stop=None, keep_start=True, extra=-1),
-        "you cut off the end token": written_by(keep_end=False),
-        "yours is one token too long": written_by(extra=1),
-        "least likely": written_by(best=np.argmin),
-        "you give the model only the last token": written_by(seen=lambda ids: ids[-1:]),
-        "you do not give the model the start token, id 1": written_by(seen=lambda ids: ids[1:]),
+        "Also, your max_length counts the start token": decoding_with(stop=None, keep_start=True, extra=-1),
+        "you cut off the end token": decoding_with(keep_end=False),
+        "yours is one token too long": decoding_with(extra=1),
+        "least likely": decoding_with(best=np.argmin),
+        "you give the model only the last token": decoding_with(model_input=lambda ids: ids[-1:]),
+        "you do not give the model the start token, id 1": decoding_with(model_input=lambda ids: ids[1:]),
         "expected shape (2,), yours has shape (1,)": lambda next_logits, most: [END],
-        "your loop does not end": written_by(extra=10**9, stop=None),
+        "your loop does not end": decoding_with(extra=10**9, stop=None),
     },
     "shortcut_accuracy": {
         "always differ in gender": 1.0,

@@ -80,7 +80,7 @@ def occlude_at_once(score, ids, blank):
     return score(ids) - np.array([score(row) for row in covered])
 
 
-def occlude_for_good(score, ids, blank):
+def occlude_cumulatively(score, ids, blank):
     covered, falls = ids.copy(), []
     for place in range(len(ids)):
         covered[place] = blank
@@ -102,12 +102,12 @@ def occlude_the_rest(score, ids, blank):
     return [score(ids) - score(each) for each in kept]
 
 
-def fixed(model, vectors, attn_mask, mode=False, mask=True, hand_back=True):
+def fixed(model, vectors, attn_mask, mode=False, mask=True, restore_mode=True):
     was_training = model.training
     model.train(mode)
     start = vectors.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(model(start, attn_mask if mask else None), start)
-    if hand_back:
+    if restore_mode:
         model.train(was_training)
     return (gradient * vectors).sum(-1)
 
@@ -222,7 +222,7 @@ WRONG = {
     },
     "occlude": {
         "your sign is wrong": lambda *given: -occlude(*given),
-        "your blanks add up": occlude_for_good,
+        "your blanks add up": occlude_cumulatively,
         "changes its input": occlude_in_place,
         "you cover all other tokens": occlude_the_rest,
         "you delete the token": lambda score, ids, blank: [
@@ -257,7 +257,7 @@ WRONG = {
         "you lose the sign": lambda *given: fixed(*given).abs(),
         "you rescale the numbers to sum to one": lambda *given: fixed(*given) / fixed(*given).sum(),
         "your numbers are right, but the model came in training mode": lambda *given: fixed(
-            *given, hand_back=False
+            *given, restore_mode=False
         ),
         "your numbers are right, but the model came in evaluation mode": lambda model, *given: (
             fixed(model, *given),

@@ -1,4 +1,4 @@
-"""Answers to the exercises on who may look where."""
+"""Answers to the exercises on masks."""
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ def newest_mask(num_new, num_all):
     return np.tri(num_all, dtype=bool)[num_all - num_new :]
 
 
-def newest_mask_by_places(num_new, num_all):
+def newest_mask_by_positions(num_new, num_all):
     return np.arange(num_all) <= np.arange(num_all - num_new, num_all)[:, None]
 
 
@@ -79,7 +79,7 @@ def influence_rounded(layer, x):
     return np.transpose(columns)
 
 
-def influence_piled_up(layer, x):
+def influence_cumulative(layer, x):
     edited, columns = x.copy(), []
     for position in range(len(x)):
         edited[position] *= 3
@@ -158,7 +158,7 @@ RIGHT = {
     ],
     "newest_mask": [
         newest_mask,
-        newest_mask_by_places,
+        newest_mask_by_positions,
         lambda new, every: torch.ones(new, every).tril(every - new).bool(),
         lambda new, every: [[key <= every - new + query for key in range(every)] for query in range(new)],
     ],
@@ -288,7 +288,7 @@ WRONG = {
         "your result is inverted": lambda layer, x: ~influence(layer, x),
         "compare every digit": influence_rounded,
         "all numbers of each output": influence_in_all_numbers,
-        "start from x": influence_piled_up,
+        "start from x": influence_cumulative,
         "True everywhere": influence_at_once,
         "a mask of True and False, yours holds int64": lambda layer, x: influence(layer, x).astype(int),
         "you return the causal mask": lambda layer, x: np.tri(len(x), dtype=bool),

@@ -1,4 +1,4 @@
-"""Answers to the exercises on several heads."""
+"""Answers to the exercises on multi-head attention."""
 
 import math
 
@@ -32,11 +32,11 @@ def softmax(x):
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
-def attend_in_a_loop(query, key, value, num_heads, divisor=None, cut=None, glue=merge):
-    cut = cut or (lambda x: np.split(x, num_heads, axis=-1))
+def attend_in_a_loop(query, key, value, num_heads, divisor=None, split=None, join=merge):
+    split = split or (lambda x: np.split(x, num_heads, axis=-1))
     divisor = math.sqrt(query.shape[-1] / num_heads) if divisor is None else divisor
-    heads = [softmax(q @ k.T / divisor) @ v for q, k, v in zip(*map(cut, (query, key, value)), strict=True)]
-    return glue(np.stack(heads))
+    heads = [softmax(q @ k.T / divisor) @ v for q, k, v in zip(*map(split, (query, key, value)), strict=True)]
+    return join(np.stack(heads))
 
 
 def attend_in_torch(query, key, value, num_heads):
@@ -66,19 +66,19 @@ def attend_among_heads(query, key, value, num_heads):
     return (weights @ value).reshape(len(query), -1)
 
 
-def attend_by_turns(query, key, value, num_heads):
+def attend_interleaved(query, key, value, num_heads):
     return attend_in_a_loop(
         query,
         key,
         value,
         num_heads,
-        cut=lambda x: [x[:, head::num_heads] for head in range(num_heads)],
-        glue=lambda heads: np.stack(list(heads), axis=-1).reshape(len(query), -1),
+        split=lambda x: [x[:, head::num_heads] for head in range(num_heads)],
+        join=lambda heads: np.stack(list(heads), axis=-1).reshape(len(query), -1),
     )
 
 
-def attend_wrong(divisor=None, cut=False, glue=False):
-    """Attend with some of the slips."""
+def attend_wrong(divisor=None, split=False, join=False):
+    """Return an answer with some of the slips."""
 
     def run(query, key, value, num_heads):
         return attend_in_a_loop(
@@ -87,8 +87,8 @@ def attend_wrong(divisor=None, cut=False, glue=False):
             value,
             num_heads,
             divisor=divisor and divisor(query.shape[-1]),
-            cut=(lambda x: x.reshape(num_heads, len(x), -1)) if cut else None,
-            glue=(lambda x: x.reshape(x.shape[1], -1)) if glue else merge,
+            split=(lambda x: x.reshape(num_heads, len(x), -1)) if split else None,
+            join=(lambda x: x.reshape(x.shape[1], -1)) if join else merge,
         )
 
     return run
@@ -169,24 +169,24 @@ WRONG = {
         "you multiply every head by the first rows of W_O": lambda a, w: a @ w[: a.shape[-1]],
     },
     "attend": {
-        "both bugs": attend_wrong(math.sqrt, cut=True, glue=True),
-        "you still split and merge with a reshape alone": attend_wrong(cut=True, glue=True),
-        "you split correctly, but merge with a reshape alone": attend_wrong(glue=True),
-        "you merge correctly, but split with a reshape alone": attend_wrong(cut=True),
+        "both bugs": attend_wrong(math.sqrt, split=True, join=True),
+        "you still split and merge with a reshape alone": attend_wrong(split=True, join=True),
+        "you split correctly, but merge with a reshape alone": attend_wrong(join=True),
+        "you merge correctly, but split with a reshape alone": attend_wrong(split=True),
         "you still divide by √d_model": attend_wrong(math.sqrt),
         "no longer divided": attend_wrong(lambda width: 1),
         "you split correctly, but you merge with a reshape alone and divide by √d_model": attend_wrong(
-            math.sqrt, glue=True
+            math.sqrt, join=True
         ),
         "you merge correctly, but you split with a reshape alone and divide by √d_model": attend_wrong(
-            math.sqrt, cut=True
+            math.sqrt, split=True
         ),
         "root of the number of heads": lambda q, k, v, num_heads: attend_in_a_loop(
             q, k, v, num_heads, divisor=math.sqrt(num_heads)
         ),
         "your weights all sum to one together": lambda *given: attend_by_einsum(*given, axis=None),
         "your words attend among their own heads": attend_among_heads,
-        "you deal the columns out to the heads in turns": attend_by_turns,
+        "you deal the columns out to the heads in turns": attend_interleaved,
         "runs over the heads": lambda *given: attend_by_einsum(*given, axis=0),
         "runs over the queries": lambda *given: attend_by_einsum(*given, axis=1),
         "yours ignores num_heads and uses one head": lambda q, k, v, num_heads: attend_in_a_loop(q, k, v, 1),

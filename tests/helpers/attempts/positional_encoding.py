@@ -1,4 +1,4 @@
-"""Answers to the exercises on telling attention where words stand."""
+"""Answers to the exercises on positional encodings."""
 
 import math
 
@@ -41,13 +41,13 @@ def own_frequency_of_cosines(length, d_model):
 
 
 def shift(delta, d_model):
-    """R with P[t + delta] = R P[t], as complex numbers turn."""
+    """Return the rotation R with P[t + delta] = R P[t]."""
     frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
     cos, sin = np.diag(np.cos(frequency * delta)), np.diag(np.sin(frequency * delta))
     return np.kron(cos, np.eye(2)) + np.kron(sin, [[0, 1], [-1, 0]])
 
 
-def last_at_one(length, d_model):
+def slowest_at_one(length, d_model):
     frequency = np.geomspace(1, 1e-4, d_model // 2)
     angles = np.arange(length)[:, None] * frequency
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_model)
@@ -60,16 +60,16 @@ def table_in_torch(length, d_model):
     return table
 
 
-def looking_back(offset, d_model):
+def look_back(offset, d_model):
     return 80 * shift(-offset, d_model).T, np.eye(d_model)
 
 
-def looking_back_by_the_key(offset, d_model):
+def look_back_by_the_key(offset, d_model):
     return np.eye(d_model), 80 * shift(offset, d_model).T
 
 
-def looking_back_as_tensors(offset, d_model):
-    return [torch.tensor(each) for each in looking_back(offset, d_model)]
+def look_back_as_tensors(offset, d_model):
+    return [torch.tensor(each) for each in look_back(offset, d_model)]
 
 
 def rotary(query, key, *, key_sign=1, aligned=True, behind=0, scale=True):
@@ -109,7 +109,7 @@ def halves(weight):
     return np.concatenate([weight[:, 0::2], weight[:, 1::2]], axis=1)
 
 
-def pairs_again(weight):
+def to_pairs(weight):
     half = weight.shape[1] // 2
     return np.stack([weight[:, :half], weight[:, half:]], axis=-1).reshape(weight.shape)
 
@@ -137,10 +137,10 @@ RIGHT = {
         lambda length, num_heads: modules.alibi(length, length, num_heads),
     ],
     "look_back_weights": [
-        looking_back,
-        looking_back_by_the_key,
-        looking_back_as_tensors,
-        lambda offset, d_model: [math.sqrt(80) * w for w in looking_back(offset, d_model)],
+        look_back,
+        look_back_by_the_key,
+        look_back_as_tensors,
+        lambda offset, d_model: [math.sqrt(80) * w for w in look_back(offset, d_model)],
     ],
     "rotary_scores": [
         rotary,
@@ -166,7 +166,7 @@ WRONG = {
         "your pairs all turn at one speed": lambda *sizes: table(*sizes, exponent=0),
         "your first position is 1; it should be 0": lambda *sizes: table(*sizes, first=1),
         "grow shorter": lambda *sizes: table(*sizes, exponent=-2),
-        "the exponent 1": last_at_one,
+        "the exponent 1": slowest_at_one,
         "degrees": lambda *sizes: table(*sizes, unit=math.pi / 180),
         "your table is transposed": lambda *sizes: table(*sizes).T,
         "wrong for this input": lambda *sizes: 2 * table(*sizes),
@@ -212,7 +212,7 @@ WRONG = {
     "look_back_weights": {
         "your head looks at the word itself": lambda offset, d: (80 * np.eye(d), np.eye(d)),
         "ahead, not back": lambda offset, d: (80 * shift(-offset, d), np.eye(d)),
-        "your head looks 2 back, expected 1": lambda offset, d: looking_back(2 * offset, d),
+        "your head looks 2 back, expected 1": lambda offset, d: look_back(2 * offset, d),
         "with a weight of only": lambda offset, d: (shift(-offset, d).T, np.eye(d)),
         "equally wide": lambda offset, d: (np.eye(d), np.eye(d)[:, :5]),
         "expected two matrices, query_weight and key_weight, yours returns 1": lambda offset, d: np.eye(d),
@@ -235,7 +235,7 @@ WRONG = {
     },
     "to_halves_weight": {
         "unchanged": lambda weight: weight,
-        "yours converts the other way, from halves to pairs": pairs_again,
+        "yours converts the other way, from halves to pairs": to_pairs,
         "you reorder the rows": lambda weight: halves(weight.T).T,
         "your halves are swapped": lambda weight: np.roll(halves(weight), weight.shape[1] // 2, axis=1),
         "you reverse the columns": lambda weight: weight[:, ::-1],

@@ -1,4 +1,4 @@
-"""Answers to the exercises on soft look-up."""
+"""Answers to the exercises on queries, keys and values."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Answers to the exercises on recurrence and the one vector that must carry a sentence."""
+"""Answers to the exercises on recurrent networks."""
 
 import math
 
@@ -73,7 +73,7 @@ def fixed_rnn_in_torch(x, input_weight, hidden_weight, bias):
     return torch.stack(states[1:])
 
 
-def fixed_rnn_by_wrapping_round(x, input_weight, hidden_weight, bias):
+def fixed_rnn_by_negative_index(x, input_weight, hidden_weight, bias):
     states = np.zeros((len(x), len(bias)))
     for t in range(len(x)):
         states[t] = np.tanh(x[t] @ input_weight + states[t - 1] @ hidden_weight + bias)
@@ -91,9 +91,9 @@ def multiplications(length, width):
     return 2 * length * width**2, 2 * length**2 * width
 
 
-def lstm_with(gates, cell, squash=np.tanh, show=np.tanh):
+def lstm_with(gates, cell, activation=np.tanh, show=np.tanh):
     i, f, g, o = np.split(gates, 4)
-    cell = sigmoid(f) * cell + sigmoid(i) * squash(g)
+    cell = sigmoid(f) * cell + sigmoid(i) * activation(g)
     return sigmoid(o) * show(cell), cell
 
 
@@ -115,7 +115,7 @@ RIGHT = {
     ],
     "fixed_rnn": [
         fixed_rnn,
-        fixed_rnn_by_wrapping_round,
+        fixed_rnn_by_negative_index,
         fixed_rnn_in_torch,
     ],
     "lstm_step": [
@@ -186,9 +186,9 @@ WRONG = {
         "your candidate and output gate are swapped": lambda gates, cell: lstm_step(
             np.concatenate([np.split(gates, 4)[k] for k in (0, 1, 3, 2)]), cell
         ),
-        "goes through a sigmoid": lambda gates, cell: lstm_with(gates, cell, squash=sigmoid),
+        "goes through a sigmoid": lambda gates, cell: lstm_with(gates, cell, activation=sigmoid),
         "your candidate does not go through tanh": lambda gates, cell: lstm_with(
-            gates, cell, squash=np.array
+            gates, cell, activation=np.array
         ),
         "you deal the sums out to the gates in turns": lambda gates, cell: lstm_step(
             gates.reshape(-1, 4).T.ravel(), cell

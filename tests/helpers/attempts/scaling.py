@@ -1,4 +1,4 @@
-"""Answers to the exercises on how large scores are, and what they are divided by."""
+"""Answers to the exercises on scaling the scores."""
 
 import math
 
@@ -35,12 +35,12 @@ def weights_in_torch(query, key):
     return torch.softmax(scaled_in_torch(query, key), -1)
 
 
-def surprise(weights):
+def entropy_terms(weights):
     return -weights * np.log2(np.where(weights > 0, weights, 1))
 
 
 def entropy(weights):
-    return surprise(weights).sum(axis=-1)
+    return entropy_terms(weights).sum(axis=-1)
 
 
 def entropy_in_loops(weights):
@@ -126,10 +126,10 @@ WRONG = {
     "entropy_in_bits": {
         "in nats": lambda w: entropy(w) * math.log(2),
         "negative": lambda w: -entropy(w),
-        "down the columns": lambda w: surprise(w).sum(axis=0),
-        "one number for all rows": lambda w: surprise(w).sum(),
-        "you average over the keys": lambda w: surprise(w).mean(axis=-1),
-        "you do not sum": surprise,
+        "down the columns": lambda w: entropy_terms(w).sum(axis=0),
+        "one number for all rows": lambda w: entropy_terms(w).sum(),
+        "you average over the keys": lambda w: entropy_terms(w).mean(axis=-1),
+        "you do not sum": entropy_terms,
         "NaN": lambda w: -(w * np.log2(w)).sum(axis=-1),
         "your sum is unweighted": lambda w: -np.log2(np.where(w > 0, w, 1)).sum(axis=-1),
         "wrong for this input": lambda w: w.max(axis=-1),

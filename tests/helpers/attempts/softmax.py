@@ -1,4 +1,4 @@
-"""Answers to the exercises on turning scores into weights."""
+"""Answers to the exercises on the softmax."""
 
 import math
 

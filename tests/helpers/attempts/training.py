@@ -30,8 +30,8 @@ def log_softmax(logits, axis=-1):
 
 def each_smoothed(logits, labels, smoothing, normalised=log_softmax):
     log_probs = normalised(logits)
-    told = np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
-    return -(1 - smoothing) * told - smoothing * log_probs.mean(-1)
+    probs = np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
+    return -(1 - smoothing) * probs - smoothing * log_probs.mean(-1)
 
 
 def smoothed_loss(logits, labels, pad_id, smoothing, normalised=log_softmax):
@@ -47,13 +47,13 @@ def smoothed_in_loops(logits, labels, pad_id, smoothing):
     return sum(losses) / len(losses)
 
 
-def torchs_smoothed_loss(logits, labels, pad_id, smoothing):
+def smoothed_loss_in_torch(logits, labels, pad_id, smoothing):
     flat, wanted = logits.flatten(0, 1), labels.flatten()
     return F.cross_entropy(flat, wanted, ignore_index=pad_id, label_smoothing=smoothing)
 
 
 def smoothed_with(right, others):
-    """Want the right token and every other with these shares, given ε and the size of the vocabulary."""
+    """Smooth with these target probabilities of the label and of every other token, functions of ε and V."""
 
     def attempt(logits, labels, pad_id, smoothing):
         size = logits.shape[-1]
@@ -64,10 +64,10 @@ def smoothed_with(right, others):
     return attempt
 
 
-def blurred_loss(logits, labels, pad_id, smoothing):
-    told = np.exp(np.take_along_axis(log_softmax(logits), labels[..., None], -1)[..., 0])
-    told = (1 - smoothing) * told + smoothing / logits.shape[-1]
-    return -np.log(told[labels != pad_id]).mean()
+def smoothed_prediction_loss(logits, labels, pad_id, smoothing):
+    probs = np.exp(np.take_along_axis(log_softmax(logits), labels[..., None], -1)[..., 0])
+    probs = (1 - smoothing) * probs + smoothing / logits.shape[-1]
+    return -np.log(probs[labels != pad_id]).mean()
 
 
 def one_epoch(model, optimizer, batches, held_out):
@@ -129,7 +129,7 @@ RIGHT = {
     "smoothed_loss": [
         smoothed_loss,
         smoothed_in_loops,
-        torchs_smoothed_loss,
+        smoothed_loss_in_torch,
         smoothed_with(lambda e, v: 1 - e + e / v, lambda e, v: e / v),
         lambda logits, *rest: smoothed_loss(logits.astype(np.float16), *rest),
     ],
@@ -198,7 +198,7 @@ WRONG = {
         "you leave padding out of the sum": lambda z, w, pad, e: (each_smoothed(z, w, e) * (w != pad)).mean(),
         "you return the sum": lambda z, w, pad, e: each_smoothed(z, w, e)[w != pad].sum(),
         "your sign is wrong": lambda *a: -smoothed_loss(*a),
-        "you smooth the probabilities of the model": blurred_loss,
+        "you smooth the probabilities of the model": smoothed_prediction_loss,
         "you use logits as log-probabilities": lambda *a: smoothed_loss(*a, lambda z: z),
         "you use probabilities in place of their logarithms": lambda *a: smoothed_loss(
             *a, lambda z: np.exp(log_softmax(z))

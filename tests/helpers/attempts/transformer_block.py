@@ -1,4 +1,4 @@
-"""Answers to the exercises on what stands around attention in a block."""
+"""Answers to the exercises on the Transformer block."""
 
 import math
 
@@ -36,7 +36,7 @@ def pre_norm_on_one_line(x, norm, look, work):
     return (y := x + look(norm(x))) + work(norm(y))
 
 
-def every(step):
+def both_sublayers(step):
     return lambda x, norm, look, work: step(step(x, norm, look), norm, work)
 
 
@@ -52,8 +52,8 @@ def norm_gradient(grad, x):
     return (grad - mean - along) / root
 
 
-def norm_gradient_in_steps(grad, x, *, axis=-1, **how):
-    normalised = normed(x, 1, 0, **how)
+def norm_gradient_in_steps(grad, x, *, axis=-1, **options):
+    normalised = normed(x, 1, 0, **options)
     root = (x - x.mean(-1, keepdims=True)) / normalised
     along = normalised * (grad * normalised).mean(axis=axis, keepdims=True)
     return (grad - grad.mean(axis=axis, keepdims=True) - along) / root
@@ -89,8 +89,8 @@ RIGHT = {
     "block": [
         pre_norm,
         pre_norm_on_one_line,
-        every(lambda x, norm, sublayer: sublayer(norm(x)) + x),
-        every(lambda x, norm, sublayer: x.clone().add_(sublayer(norm(x)))),
+        both_sublayers(lambda x, norm, sublayer: sublayer(norm(x)) + x),
+        both_sublayers(lambda x, norm, sublayer: x.clone().add_(sublayer(norm(x)))),
     ],
     "number_of_parameters": [
         600,
@@ -162,11 +162,11 @@ WRONG = {
         "expected one number, yours is of type str": "much",
     },
     "block": {
-        "you add to the normalised words": every(lambda x, norm, f: norm(x) + f(norm(x))),
-        "yours is post-norm": every(lambda x, norm, f: norm(x + f(x))),
-        "you add nothing back": every(lambda x, norm, f: f(norm(x))),
-        "you removed the norms": every(lambda x, norm, f: x + f(x)),
-        "you normalise after the sublayer": every(lambda x, norm, f: x + norm(f(x))),
+        "you add to the normalised words": both_sublayers(lambda x, norm, f: norm(x) + f(norm(x))),
+        "yours is post-norm": both_sublayers(lambda x, norm, f: norm(x + f(x))),
+        "you add nothing back": both_sublayers(lambda x, norm, f: f(norm(x))),
+        "you removed the norms": both_sublayers(lambda x, norm, f: x + f(x)),
+        "you normalise after the sublayer": both_sublayers(lambda x, norm, f: x + norm(f(x))),
         "your feed-forward sublayer is still wrong": lambda x, norm, look, work: (
             (y := norm(x + look(norm(x)))) + work(y)
         ),
@@ -179,7 +179,7 @@ WRONG = {
         "you have one norm too many": lambda x, norm, look, work: norm(pre_norm(x, norm, look, work)),
         "your feed-forward network comes first": lambda x, norm, look, work: pre_norm(x, norm, work, look),
         "read the same words": lambda x, norm, look, work: x + look(norm(x)) + work(norm(x)),
-        "wrong for this input": every(lambda x, norm, f: x - f(norm(x))),
+        "wrong for this input": both_sublayers(lambda x, norm, f: x - f(norm(x))),
     },
     "number_of_parameters": {
         "you left out the biases of four projections": 544,
