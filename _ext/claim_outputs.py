@@ -1,4 +1,4 @@
-"""What a cell prints for a claim is set as a sentence with its measurement, not as a line of a terminal."""
+"""Show printed claims as sentences with their measurements instead of terminal output."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from glassformer.claims import Claim, parse_line
 
 
 class ClaimOutputs(SphinxTransform):
-    """Replace each printed output that consists of claims only."""
+    """Replace printed outputs that contain only claims."""
 
     default_priority = 900
 
     def apply(self, **_: Any) -> None:
-        """Look through the outputs of all cells."""
+        """Replace the outputs of all cells."""
         for output in list(self.document.findall(_is_stream)):
             claims = [parse_line(line) for line in output.astext().splitlines() if line.strip()]
             if claims and all(claims):
-                output.parent.replace(output, [_set(claim) for claim in claims if claim is not None])
+                output.parent.replace(output, [_show(claim) for claim in claims if claim is not None])
 
 
 def _is_stream(node: nodes.Node) -> bool:
     return isinstance(node, nodes.literal_block) and "stream" in node["classes"]
 
 
-def _set(claim: Claim) -> nodes.container:
+def _show(claim: Claim) -> nodes.container:
     mark = nodes.inline("", "✔ " if claim.verdict == "holds" else "✘ ", classes=["verdict"])
     verdict = nodes.strong("", f"{claim.kind} {claim.verdict}: ".capitalize())
     statement = nodes.paragraph("", "", mark, verdict, nodes.Text(claim.statement))

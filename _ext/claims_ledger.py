@@ -1,11 +1,11 @@
-"""The claims ledger: marks in the prose and the table they lead to, read from the chapters' stored outputs.
+"""The claims ledger: marks in the text, and a table of all claims from the chapters' stored outputs.
 
-- ``{claim}`the-id` `` behind a sentence becomes a small mark that links to its row in the ledger.
-- ``{claims-ledger}`` becomes the ledger: how many there are, the folklore that does not hold, and what holds,
-  chapter by chapter, each with its verdict, what was measured, and who said it first.
+- ``{claim}`the-id` `` after a sentence becomes a small mark that links to its row in the ledger.
+- ``{claims-ledger}`` becomes the ledger: a count, the folklore that does not hold, and the claims that hold,
+  chapter by chapter, each with its verdict, measurement and source.
 
-A mark without a measurement, a measurement without a mark, and an id used twice are warnings,
-which fail the build.
+A mark without a measurement, a measurement without a mark, and a duplicate id are warnings, which fail the
+build.
 """
 
 import functools
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class ClaimsDomain(Domain):
-    """Knows the book's claims, where each is marked, and on which page the ledger stands."""
+    """The book's claims, the page that marks each of them, and the page of the ledger."""
 
     name = "claims"
     label = "Claims"
@@ -58,22 +58,22 @@ class ClaimsDomain(Domain):
         node: pending_xref,
         contnode: nodes.Element,
     ) -> nodes.reference | None:
-        """Lead from a mark to its row, and from a row back to its mark."""
+        """Link a mark to its row, and a row back to its mark."""
         docname = self.data["ledger"] if typ == "row" else self.data["marks"].get(target)
         if docname is None:
             return None
         return make_refnode(builder, fromdocname, docname, f"{typ}-{target}", contnode)
 
     def resolve_any_xref(self, *_: Any) -> list[Any]:
-        """Claims are never meant by an unspecific reference."""
+        """Return nothing: unspecific references never mean claims."""
         return []
 
     def clear_doc(self, docname: str) -> None:
-        """Forget the marks of a page that is read anew."""
+        """Forget the marks of a page that is read again."""
         self.data["marks"] = {id: page for id, page in self.data["marks"].items() if page != docname}
 
     def merge_domaindata(self, docnames: Iterable[str], otherdata: dict[str, Any]) -> None:
-        """Join what another process has read."""
+        """Merge the marks that another process has read."""
         self.data["marks"].update(
             {id: page for id, page in otherdata["marks"].items() if page in set(docnames)}
         )
@@ -81,15 +81,15 @@ class ClaimsDomain(Domain):
 
 
 class ClaimMark(SphinxRole):
-    """The mark behind a sentence that was measured."""
+    """The mark after a sentence that was measured."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Set the mark, and an anchor for the ledger's way back at a chapter's first one of an id."""
+        """Return the mark; the first mark of a claim in the chapters also gets an anchor."""
         domain = self.env.get_domain(ClaimsDomain.name)
         assert isinstance(domain, ClaimsDomain)
         claim = domain.claims.get(self.text)
         if claim is None:
-            logger.warning("no executed cell makes the claim %r", self.text, location=self.get_location())
+            logger.warning("no executed cell prints the claim %r", self.text, location=self.get_location())
             return [], []
         mark = nodes.inline(classes=["claim-mark", claim.verdict.replace(" ", "-")])
         mark += nodes.inline("", _verdict_mark(claim))
@@ -105,17 +105,17 @@ class ClaimMark(SphinxRole):
 
 
 class ClaimsLedger(SphinxDirective):
-    """All claims of the book in tables: a summary, refuted folklore, then chapter by chapter."""
+    """All claims of the book: a summary, refuted folklore, and the claims of each chapter."""
 
     def run(self) -> list[nodes.Node]:
-        """Build the summary and one section a table."""
+        """Build the summary and a section for each table."""
         domain = self.env.get_domain(ClaimsDomain.name)
         assert isinstance(domain, ClaimsDomain)
         domain.data["ledger"] = self.env.docname
         everything = [claim.id for chapter in domain.chapters for claim in chapter.claims]
         for id, count in Counter(everything).items():
             if count > 1:
-                logger.warning("the claim %r is made more than once", id, location=self.get_location())
+                logger.warning("the claim %r is printed more than once", id, location=self.get_location())
         refuted = [
             _row(claim, _link_to(chapter), nodes.Text(f" ({claim.source})" if claim.source else ""))
             for chapter in domain.chapters
@@ -132,14 +132,14 @@ class ClaimsLedger(SphinxDirective):
             )
             for chapter in domain.chapters
         }
-        sections = [self._section("Often said, and not so", "Chapter", refuted), *held.values()]
+        sections = [self._section("Often said, but wrong", "Chapter", refuted), *held.values()]
         return [*_summary(held), *(section for section in sections if section is not None)]
 
     def _section(self, title: str, origin: str, rows: list[nodes.row]) -> nodes.section | None:
-        """Build a section from rows, the last column of which is headed `origin`."""
+        """Build a section with a table; `origin` is the head of its last column."""
         if not rows:
             return None
-        heads = ("What was claimed", "What was measured", origin)
+        heads = ("Claim", "Measurement", origin)
         table = build_table(heads, rows, ["claims-ledger", "stacked"], (5, 4, 2))
         section = nodes.section("", nodes.title("", title), table)
         section["names"] = [nodes.fully_normalize_name(title)]
@@ -148,11 +148,11 @@ class ClaimsLedger(SphinxDirective):
 
 
 def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
-    """Count the claims in a sentence, and by chapter in a table that leads to the sections."""
+    """Count the claims, in total and by chapter; the chapters link to their sections."""
     kept, refuted = (
         [len(chapter.claims_with(verdict)) for chapter in held] for verdict in ("holds", "does not hold")
     )
-    text = f"{sum(kept) + sum(refuted)} sentences were measured: {sum(kept)} hold, {sum(refuted)} do not."
+    text = f"{sum(kept) + sum(refuted)} claims were measured: {sum(kept)} hold, {sum(refuted)} do not."
     rows = []
     for (chapter, section), holds, fails in zip(held.items(), kept, refuted, strict=True):
         name = nodes.inline("", chapter.name)
@@ -184,14 +184,14 @@ def _verdict_mark(claim: Claim) -> str:
 
 
 def _reference(kind: str, id: str, content: nodes.Element) -> pending_xref:
-    """A link into the ledger (to a row) or out of it (to a mark); one that leads nowhere fails the build."""
+    """Return a link to a row of the ledger or to a mark; a dead link fails the build."""
     return pending_xref(
         "", content, refdomain=ClaimsDomain.name, reftype=kind, reftarget=id, refexplicit=True, refwarn=True
     )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the role, the directive and what joins them."""
+    """Add the domain, the role and the directive."""
     app.add_domain(ClaimsDomain)
     app.add_role("claim", ClaimMark())
     app.add_directive("claims-ledger", ClaimsLedger)

@@ -1,12 +1,11 @@
-"""One source, three editions of the site: the reader's, the students' and the teacher's.
+"""Build one of three editions of the site: the reader's, the students' or the teacher's.
 
-``GLASSFORMER_EDITION`` names the one that is built: ``reader``, ``student`` or ``teacher``. What each page's
-source becomes is told in `bookkit.editions`; here it reaches Sphinx, and the copies of the sources that
-readers can download.
+``GLASSFORMER_EDITION`` selects ``reader``, ``student`` or ``teacher``. `bookkit.editions` edits the source of
+each page; this extension passes the result to Sphinx and to the sources that readers can download.
 
-The students' edition leads nowhere where solutions stand: it has no page for teachers, no museum of bugs, and
-no link into the book's repository. ``GLASSFORMER_COURSE_REPOSITORY`` names the one of their course, to which
-its buttons then lead.
+The students' edition does not lead to solutions: it has no pages for teachers, no museum of bugs, and no
+links into the book's repository. Its buttons lead to the repository in ``GLASSFORMER_COURSE_REPOSITORY``,
+if set.
 """
 
 import os
@@ -32,7 +31,11 @@ NOT_FOR_STUDENTS = (FOR_TEACHERS, "appendix/museum")  # its patches show lines o
 
 
 def configure(app: Sphinx, config: Config) -> None:
-    """Set the name of the site, its buttons and its address."""
+    """Set the title, buttons and address of the site.
+
+    Raises:
+        ConfigError: the edition is unknown.
+    """
     if config.edition not in WHOSE:
         raise ConfigError(f"GLASSFORMER_EDITION must be one of {', '.join(WHOSE)}, got {config.edition!r}")
     options = config.html_theme_options
@@ -40,7 +43,7 @@ def configure(app: Sphinx, config: Config) -> None:
     if config.edition == "reader":
         return
     config.html_title = f"{config.html_title} · {WHOSE[config.edition]} edition"
-    config.html_baseurl = ""  # that is the address of the reader's edition
+    config.html_baseurl = ""  # the configured address is that of the reader's edition
     config.templates_path = [*config.templates_path, str(Path(__file__).parent / "templates")]
     options["article_header_start"] = ["toggle-primary-sidebar.html", "edition.html"]
     if config.edition == "student" and config.course_repository:
@@ -49,8 +52,8 @@ def configure(app: Sphinx, config: Config) -> None:
         options |= {"launch_buttons": {}, "use_repository_button": False, "use_issues_button": False}
 
 
-def leave_out_pages_not_for_students(app: Sphinx, config: Config) -> None:
-    """Take pages with answers out of the students' table of contents."""
+def remove_pages_for_teachers(app: Sphinx, config: Config) -> None:
+    """Remove pages with answers from the students' table of contents."""
     if config.edition != "student":
         return
     site_map = config.external_site_map
@@ -63,12 +66,12 @@ def leave_out_pages_not_for_students(app: Sphinx, config: Config) -> None:
 
 
 def edition_of(app: Sphinx) -> Edition:
-    """Return the edition that is built."""
+    """Return the edition to build."""
     return Edition(app.config.edition, app.config.book_repository, app.config.course_repository)
 
 
-def edited(app: Sphinx, docname: str, source: str) -> str:
-    """Return the source of a page as it is in this edition."""
+def edit_document(app: Sphinx, docname: str, source: str) -> str:
+    """Edit the source of a page for this edition."""
     notes = Path(app.srcdir, FOR_TEACHERS, "notes", f"{Path(docname).name}.md")
     has_notes = docname.startswith("chapters/") and notes.is_file()
     text = notes.read_text(encoding="utf-8") if has_notes else ""
@@ -80,27 +83,27 @@ def edited(app: Sphinx, docname: str, source: str) -> str:
 
 
 def edit_source(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Edit a page before it is parsed."""
-    source[0] = edited(app, docname, source[0])
+    """Edit a page before Sphinx parses it."""
+    source[0] = edit_document(app, docname, source[0])
 
 
 def edit_downloads(app: Sphinx, error: Exception | None) -> None:
-    """Offer each page's source as it was parsed, not as it is stored."""
+    """Replace the downloadable sources by the edited ones."""
     if error is not None or not isinstance(app.builder, StandaloneHTMLBuilder):
         return
     for docname in app.env.found_docs:
         stored = Path(app.env.doc2path(docname))
         offered = Path(app.outdir, "_sources", f"{docname}{stored.suffix}")
-        offered.write_text(edited(app, docname, stored.read_text(encoding="utf-8")), encoding="utf-8")
+        offered.write_text(edit_document(app, docname, stored.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-class NoLinksIntoTheCode(SphinxTransform):
-    """For students, leave only the words of a link into the code, which holds answers."""
+class RemoveCodeLinks(SphinxTransform):
+    """For students, replace links into the code by their text, because the code holds answers."""
 
     default_priority = 950
 
     def apply(self, **_: Any) -> None:
-        """Look through all links of a page."""
+        """Replace the links of a page."""
         edition = edition_of(self.app)
         if not edition.is_for_students:
             return
@@ -111,16 +114,16 @@ class NoLinksIntoTheCode(SphinxTransform):
 
 
 class TeacherBlock(SphinxDirective):
-    """What only a teacher reads: ``{teacher}``, with a title if one is given."""
+    """A box for teachers: ``{teacher}``, with an optional title."""
 
     has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Set the block in the teacher's edition; in another it should be out of the source by now."""
+        """Return the box; in other editions the source must not contain it any more."""
         if self.config.edition != "teacher":
-            logger.warning("a {teacher} block was not found in the source", location=self.get_location())
+            logger.warning("a {teacher} block was not removed from the source", location=self.get_location())
             return []
         title = self.arguments[0] if self.arguments else "For the teacher"
         shown, messages = self.state.inline_text(title, self.lineno)
@@ -130,21 +133,21 @@ class TeacherBlock(SphinxDirective):
 
 
 def mark_page(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Say on each page which edition it is, and keep the teacher's out of search engines."""
+    """Show the edition on each page, and keep the teacher's edition out of search engines."""
     context["whose_edition"] = WHOSE[app.config.edition]
     if app.config.edition == "teacher":
         context["metatags"] = context.get("metatags", "") + '<meta name="robots" content="noindex" />'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act once the configuration is read, on each source, on each page, and at the end."""
+    """Connect to the configuration, the sources, the pages, and the end of the build."""
     app.add_config_value("edition", os.environ.get("GLASSFORMER_EDITION") or "reader", "env", str)
     app.add_config_value("course_repository", os.environ.get("GLASSFORMER_COURSE_REPOSITORY", ""), "env", str)
     app.add_config_value("book_repository", "", "env", str)
     app.add_directive("teacher", TeacherBlock)
-    app.add_transform(NoLinksIntoTheCode)
+    app.add_transform(RemoveCodeLinks)
     app.connect("config-inited", configure, priority=100)
-    app.connect("config-inited", leave_out_pages_not_for_students, priority=950)  # when the contents are read
+    app.connect("config-inited", remove_pages_for_teachers, priority=950)  # after the contents are read
     app.connect("source-read", edit_source, priority=100)
     app.connect("html-page-context", mark_page)
     app.connect("build-finished", edit_downloads)

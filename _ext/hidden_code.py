@@ -1,4 +1,4 @@
-"""Code that is hidden over several cells is opened at one place: a reader opens all of it or none."""
+"""Merge adjacent hidden code cells, so that a reader opens them together."""
 
 from itertools import pairwise
 from typing import Any
@@ -9,12 +9,12 @@ from sphinx.transforms import SphinxTransform
 
 
 class HiddenCode(SphinxTransform):
-    """Put the code of a hidden cell behind that of the hidden cell before it, if that shows nothing."""
+    """Append a hidden cell to the hidden cell before it, if that one has no output."""
 
     default_priority = 900
 
     def apply(self, **_: Any) -> None:
-        """Look through the cells from the last to the first."""
+        """Merge the cells from last to first."""
         cells = [node for node in self.document.findall(nodes.container) if node.get("hide_mode") == "input"]
         for cell, following in reversed([*pairwise(cells)]):
             if len(cell) == 1 and following is cell.next_node(descend=False, siblings=True):

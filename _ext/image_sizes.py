@@ -1,6 +1,6 @@
-"""Every picture says how large it is, so that a page does not move when the picture comes.
+"""Write the size of every image into the page, so that the layout does not shift while images load.
 
-Those below the first of an article are fetched only when the reader comes near.
+All images of an article but the first load lazily.
 """
 
 import re
@@ -17,7 +17,7 @@ VIEW_BOX = re.compile(r'viewBox="[\d.]+[ ,]+[\d.]+[ ,]+([\d.]+)[ ,]+([\d.]+)"')
 
 
 def size_of(file: Path) -> tuple[int, int] | None:
-    """Return the width and the height of a picture, if it has any."""
+    """Return the width and height of an image, if known."""
     if file.suffix == ".svg":
         box = VIEW_BOX.search(file.read_text(encoding="utf-8"))
         return None if box is None else (round(float(box[1])), round(float(box[2])))
@@ -26,10 +26,10 @@ def size_of(file: Path) -> tuple[int, int] | None:
 
 
 def add_sizes(text: str, page: Path) -> str:
-    """Write into a page how large its pictures are."""
+    """Add the sizes of images to the HTML of a page."""
     first = PICTURE.search(text, max(text.find("<article"), 0))
 
-    def with_size(found: re.Match[str]) -> str:
+    def add_size(found: re.Match[str]) -> str:
         address = urlsplit(found[1])
         file = page.parent / unquote(address.path)
         size = None if address.scheme or not file.is_file() else size_of(file)
@@ -38,11 +38,11 @@ def add_sizes(text: str, page: Path) -> str:
         later = ' loading="lazy"' if first is not None and found.start() > first.start() else ""
         return f'{found[0]} width="{size[0]}" height="{size[1]}"{later}'
 
-    return PICTURE.sub(with_size, text)
+    return PICTURE.sub(add_size, text)
 
 
-def mend_pages(app: Sphinx, exception: Exception | None) -> None:
-    """Act on every page that was written."""
+def update_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Update every written page."""
     if exception is None and isinstance(app.builder, StandaloneHTMLBuilder):
         for docname in [*app.env.found_docs, "genindex", "search"]:
             page = Path(app.builder.get_outfilename(docname))
@@ -50,6 +50,6 @@ def mend_pages(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act once all pages and pictures are written."""
-    app.connect("build-finished", mend_pages)
+    """Update the pages at the end of the build."""
+    app.connect("build-finished", update_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

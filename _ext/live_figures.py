@@ -1,4 +1,4 @@
-"""A page with live figures loads their scripts, and no other page does."""
+"""Load the scripts of live figures on the pages that show them."""
 
 import base64
 import json
@@ -20,12 +20,12 @@ PRETRAINED = Path(widgets.__file__).parents[1] / "pretrained"
 
 
 class FigureDirective(SphinxDirective):
-    """Put a live figure into a page that is no notebook: ``{live-figure} translate``."""
+    """A live figure on a Markdown page: ``{live-figure} translate``."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Make the figure, which takes no numbers from the page."""
+        """Return the figure with its default numbers."""
         make = getattr(widgets, f"live_{self.arguments[0]}", None)
         if make is None:
             raise self.error(f"there is no figure {self.arguments[0]!r} in glassformer.widgets")
@@ -33,14 +33,14 @@ class FigureDirective(SphinxDirective):
 
 
 def serve_scripts(app: Sphinx) -> None:
-    """Copy the scripts: Jupyter Book would load a static path's scripts on every page."""
+    """Copy the scripts; Jupyter Book would load the scripts of a static path on every page."""
     copy_scripts(Path(app.outdir, "_static"))
 
 
 def load_scripts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Ask for what the figures of this page need."""
+    """Add the scripts and style sheets that the figures of a page need."""
     raw = [] if doctree is None else [node.astext() for node in doctree.findall(nodes.raw)]
     names = [name for text in raw for name in FIGURE.findall(text)]
     for file in dict.fromkeys(file for name in names for file in files_of(name)):
@@ -51,7 +51,7 @@ def load_scripts(
 
 
 def serve_translators(app: Sphinx, error: Exception | None) -> None:
-    """Copy the pretrained translators to where the pages look for them, as files and as scripts."""
+    """Copy the pretrained translators into the site, as files and as scripts."""
     if error is None and app.builder.format == "html":
         served = Path(app.outdir, "_static/engine")
         shutil.copytree(PRETRAINED, served, dirs_exist_ok=True)
@@ -60,15 +60,15 @@ def serve_translators(app: Sphinx, error: Exception | None) -> None:
 
 
 def as_script(folder: Path) -> str:
-    """Write a model as a script: pages that were opened from a disk can fetch nothing else."""
+    """Write a model as a script, because a page opened from disk cannot fetch files."""
     files = {path.name: base64.b64encode(path.read_bytes()).decode() for path in sorted(folder.iterdir())}
     models = "(globalThis.glassformer ??= {}).models ??= {}"
     return f"({models})[{json.dumps(folder.name)}] = {json.dumps(files)};\n"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act once the configuration is read, on each page, and at the end."""
-    os.environ["GLASSFORMER_SCRIPTS"] = "page"  # figures made here leave their scripts to the page
+    """Add the directive, and connect to the pages and the build."""
+    os.environ["GLASSFORMER_SCRIPTS"] = "page"  # the page loads the scripts of figures
     app.add_directive("live-figure", FigureDirective)
     app.connect("builder-inited", serve_scripts)
     app.connect("html-page-context", load_scripts)

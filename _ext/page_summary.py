@@ -1,4 +1,4 @@
-"""Every page says what it is about to search engines and to whoever is sent its address."""
+"""Add a description and a preview card to every page, for search engines and shared links."""
 
 import html
 import re
@@ -8,23 +8,23 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-LONGEST = 160  # characters that search engines show
+LIMIT = 160  # characters that search engines show
 
 
 def summarise(doctree: nodes.document) -> str | None:
-    """Return the first plain paragraph of a page, cut at the end of a word."""
+    """Return the first plain paragraph of a page, truncated after a word."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
         has_formula = "$" in text or "\\" in text
         if isinstance(paragraph.parent, nodes.section) and len(text) > 40 and not has_formula:
-            return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0].rstrip(",;:") + " …"
+            return text if len(text) <= LIMIT else text[:LIMIT].rsplit(" ", 1)[0].rstrip(",;:") + " …"
     return None
 
 
 def add_summary(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Write the description and the preview card into the page's head."""
+    """Add the description and the preview card to the page's head."""
     book = app.config.html_title
     title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title", book)))
     summary = (doctree is not None and summarise(doctree)) or f"{book}: a Transformer you can see through."
@@ -37,7 +37,7 @@ def add_summary(
         "og:title": title,
         "og:description": summary,
     }
-    if app.config.html_baseurl:  # a picture is asked for by its whole address
+    if app.config.html_baseurl:  # the image needs an absolute address
         preview |= {
             "og:url": context.get("pageurl") or app.config.html_baseurl,
             "og:image": f"{app.config.html_baseurl}_static/{picture}",
@@ -52,6 +52,6 @@ def add_summary(
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act before each page is written."""
+    """Add the tags before each page is written."""
     app.connect("html-page-context", add_summary)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
-"""What the theme gets wrong in the pages it writes, mended page by page.
+"""Fix faults of the theme in the written pages.
 
-A fix that is always needed, and finds its place nowhere any more, is a warning: none outlives its reason.
+A fix that no longer applies to any page is a warning, so that obsolete fixes are removed.
 """
 
 import re
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class Fix(NamedTuple):
-    """A place in the page's text and what it is replaced by."""
+    """A pattern in the HTML of a page, its replacement, and the reason."""
 
     reason: str
     pattern: re.Pattern[str]
@@ -24,7 +24,7 @@ class Fix(NamedTuple):
     always_needed: bool = True
 
 
-# The fonts are not announced from the file system, where that is refused and they are near anyway.
+# Browsers refuse to preload fonts from the file system.
 BEFORE_THE_FIRST_PAINT = """<script>
   {
     const root = document.documentElement;
@@ -46,52 +46,52 @@ BEFORE_THE_FIRST_PAINT = """<script>
 
 FIXES = [
     Fix(
-        "fonts announced ahead are refused when the page is opened from the file system",
+        "browsers refuse to preload fonts when a page is opened from the file system",
         re.compile(r'<link rel="preload" as="font"[^>]*>\s*'),
         "",
     ),
     Fix(
-        "a sheet and 1.5 MB of script for 17 icons; icons.css draws them",
+        "1.5 MB of scripts and styles for 17 icons, which icons.css draws",
         re.compile(r'<(?:link href|script src)="[^"]*/fontawesome/[^>]*>(?:</script>)?\s*'),
         "",
     ),
     Fix(
-        "the theme decides late on light or dark and finds the fonts late: pages are painted twice, and move",
+        "the theme chooses light or dark and loads fonts late: pages are painted twice and shift",
         re.compile(r"(?=<!-- Loaded before other Sphinx assets -->)"),
         BEFORE_THE_FIRST_PAINT,
     ),
     Fix(
-        "the viewport is described three times",
+        "the viewport is declared three times",
         re.compile(r'<meta name="viewport" content="width=device-width, initial-scale=1" ?/>\s*'),
         "",
     ),
     Fix(
-        "from the file system, the search may not read the pages that it found to quote from them",
+        "opened from the file system, the search cannot read pages to quote from them",
         re.compile(r'(<script src="_static/documentation_options[^>]*></script>)(?=[\s\S]*searchtools\.js)'),
         r'\1<script>DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = location.protocol !== "file:";</script>',
     ),
     Fix(
-        "the logo and the search button stand outside of any landmark",
+        "the logo and the search button are outside of any landmark",
         re.compile(r'<div class="bd-sidebar-primary bd-sidebar">'),
         '<div class="bd-sidebar-primary bd-sidebar" role="complementary" aria-label="The book">',
     ),
     Fix(
-        "a button's label must begin with what the button shows",
+        "a button's label must begin with its visible text",
         re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="Search"'),
         r"\1",
     ),
     Fix(
-        "an entry of the bibliography is an item of a list",
+        "an entry of the bibliography is a list item",
         re.compile(r'(<div class="citation" id="[^"]*") role="doc-biblioentry"'),
         r'\1 role="listitem"',
     ),
     Fix(
-        "a page may forbid scripts that stand in attributes; buttons.js does what these did",
+        "a page may forbid scripts in attributes; buttons.js replaces them",
         re.compile(r'onclick="(?:window\.)?(print|toggleFullScreen)\(\)"'),
         r'data-call="\1"',
     ),
     Fix(
-        "the empty corner of a table is the header of nothing",
+        "the empty corner of a table is not a header",
         re.compile(r'<th class="(head[^"]*)"><p></p></th>'),
         r'<td class="\1"><p></p></td>',
         always_needed=False,
@@ -100,14 +100,14 @@ FIXES = [
 
 
 def add_missing_sidebar(page: str) -> str:
-    """Give a page without headings the empty sidebar that the theme's script looks for."""
+    """Add the empty sidebar that the theme's script expects to a page without headings."""
     if 'class="bd-sidebar-secondary' in page:
         return page
     return page.replace("</main>", '<div class="bd-sidebar-secondary hide" hidden></div>\n</main>', 1)
 
 
 def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Leave out sphinx-thebe, which the book does not use and which declares a constant twice."""
+    """Remove sphinx-thebe, which the book does not use and which declares a constant twice."""
     context["script_files"] = [
         script
         for script in context["script_files"]
@@ -118,7 +118,7 @@ def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict[str,
 
 
 def defer_scripts(page: str) -> str:
-    """Let the theme's scripts wait until the page is there; what looks for words needs them at once."""
+    """Defer the theme's scripts; the search page needs them at once."""
     if "searchtools.js" in page:
         return page
     head, rest = page.split("</head>", 1)
@@ -126,7 +126,7 @@ def defer_scripts(page: str) -> str:
     return f"{late}</head>{rest}"
 
 
-def mend_pages(app: Sphinx, exception: Exception | None) -> None:
+def fix_pages(app: Sphinx, exception: Exception | None) -> None:
     """Apply the fixes to every page that was written."""
     if exception is not None or not isinstance(app.builder, StandaloneHTMLBuilder):
         return
@@ -141,11 +141,11 @@ def mend_pages(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(Path(app.outdir, "_static/vendor/fontawesome"))
     for fix, count in found.items():
         if fix.always_needed and not count:
-            logger.warning("the theme needs no mending any more: %s", fix.reason)
+            logger.warning("this fix of the theme is obsolete: %s", fix.reason)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Mend each page before and after it is written."""
+    """Fix each page before and after it is written."""
     app.connect("html-page-context", drop_thebe, priority=900)
-    app.connect("build-finished", mend_pages)
+    app.connect("build-finished", fix_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""What the pages need of others is served from `_vendor/`, so that they ask no other machine for anything.
+"""Serve third-party files from `_vendor/`, so that the pages need no other server.
 
-The folder is announced after Jupyter Book has looked through the static paths: it would load every script and
-style sheet it finds there on every page.
+The folder is added after Jupyter Book has scanned the static paths: it would load every script and style
+sheet in them on every page.
 """
 
 from pathlib import Path
@@ -14,12 +14,12 @@ VENDORED = Path(__file__).parents[1] / "_vendor"
 
 
 def serve_vendored(app: Sphinx, config: Config) -> None:
-    """Copy the folder below `_static/`, and load MathJax from there."""
+    """Copy the folder into `_static/`, and load MathJax from there."""
     config.html_static_path.append(str(VENDORED))
     config.mathjax_path = "mathjax/tex-chtml-full.js"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Act once the configuration is read."""
+    """Extend the configuration."""
     app.connect("config-inited", serve_vendored)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

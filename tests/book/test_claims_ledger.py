@@ -81,7 +81,7 @@ def test_the_ledger_names_chapter_source_and_verdict_of_each_claim(book):
 
 def test_the_ledger_counts_verdicts_by_chapter(book):
     page = BeautifulSoup(book[1], "html.parser")
-    assert "2 sentences were measured: 1 hold, 1 do not." in page.text
+    assert "2 claims were measured: 1 hold, 1 do not." in page.text
     link, holds, fails = page.find(class_="claims-summary").find("tbody").find_all("td")
     assert (link.text, holds.text, fails.text) == ("1. The sky", "1", "1")
     assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")
@@ -103,9 +103,9 @@ def broken(tmp_path_factory):
 @pytest.mark.parametrize(
     "complaint",
     [
-        "no executed cell makes the claim 'sky-is-green'",
+        "no executed cell prints the claim 'sky-is-green'",
         "mark reference target not found: sky-is-blue",
-        "the claim 'rain-is-wet' is made more than once",
+        "the claim 'rain-is-wet' is printed more than once",
     ],
 )
 def test_what_does_not_fit_is_a_warning(broken, complaint):

@@ -101,5 +101,5 @@ def test_an_edition_that_is_not_known_is_named(tmp_path):
 def test_a_block_for_teachers_that_does_not_end_fails_the_build(tmp_path, monkeypatch):
     monkeypatch.setitem(PAGES, "index.md", "# Book\n\n:::{teacher}\nIt is 7.\n")
     complaints, page = build(tmp_path, "student")
-    assert "a {teacher} block was not found in the source" in complaints
+    assert "a {teacher} block was not removed from the source" in complaints
     assert "It is 7." not in page

@@ -135,7 +135,7 @@ def test_another_secret_is_refused_where_there_is_one_and_nothing_is_changed(cou
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
     before = files()
-    with pytest.raises(ValueError, match=rf"{course} keeps another secret.*leave out SEED.*another folder"):
+    with pytest.raises(ValueError, match=rf"{course} has another secret.*omit SEED.*another folder"):
         make_course(course, "seven", ["scaling"])
     assert files() == before
     assert make_assignment("scaling", "seven") != make_assignment("scaling", SECRET)
@@ -143,7 +143,7 @@ def test_another_secret_is_refused_where_there_is_one_and_nothing_is_changed(cou
 
 def test_a_course_is_not_put_among_other_things(tmp_path):
     (tmp_path / "README.md").write_text("a book")
-    with pytest.raises(ValueError, match="holds other things"):
+    with pytest.raises(ValueError, match="holds other files"):
         make_course(tmp_path, "seven", ["masks"])
     with pytest.raises(ValueError, match=r"chapters must be among .*, got course"):
         make_course(tmp_path / "new", "seven", ["course"])

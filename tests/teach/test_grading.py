@@ -18,12 +18,12 @@ from bookkit.chapters import read_chapter
 from bookkit.course.build import make_course
 from bookkit.course.grader.__main__ import LARGEST, main
 from bookkit.course.grader.isolation import SCRATCH, runs_as_nobody
-from bookkit.course.grader.judge import FELL, TIME_IS_UP, run_referee
+from bookkit.course.grader.judge import CRASHED, TIMED_OUT, run_referee
 
 SLUG = "scaling"
 EXERCISES = {exercise.label.removeprefix("scaling-"): exercise for exercise in read_chapter(SLUG).exercises}
 POINTS = {name: str(exercise.stars) for name, exercise in EXERCISES.items()}
-NOTHING = "no answer was handed in"
+NOTHING = "no answer was submitted"
 
 WRONG = {
     "scaled-scores": ("def NAME(query, key):\n    return query @ key.T", "unscaled"),
@@ -32,14 +32,14 @@ WRONG = {
 }
 CRASHING = {
     "scaled-scores": ("def NAME(query, key):\n    return query @ key", "in the line `return query @ key`"),
-    "variance": ("NAME = (16", "the cell cannot be read as Python: '\\(' was never closed, in line 1$"),
+    "variance": ("NAME = (16", "the cell is not valid Python: '\\(' was never closed, in line 1$"),
     "mended-weights": ("NAME = undefined", "NameError: name 'undefined' is not defined"),
     "entropy": (
         "def NAME(weights):\n    import ctypes\n    ctypes.string_at(0)",
-        "made Python itself crash",
+        "crashed Python",
     ),
     "right-divisor": ("import sys\ndef NAME(d_k, variance):\n    sys.exit(0)", "SystemExit"),
-    "cosine-weights": ("wanted = NAME = None\ndel NAME", "there is no"),
+    "cosine-weights": ("wanted = NAME = None\ndel NAME", "is not defined"),
 }
 HOSTILE = {
     "scaled-scores": (
@@ -49,7 +49,7 @@ HOSTILE = {
     ),
     "variance": (
         "hoard = []\nwhile True: hoard.append(bytearray(10**8))\nNAME = 576",
-        "MemoryError: 256 MiB are all there is",
+        "MemoryError: the limit is 256 MiB",
     ),
     "mended-weights": (
         "from glassformer import checking\n"
@@ -65,11 +65,11 @@ HOSTILE = {
     ),
     "right-divisor": (
         "def NAME(d_k, variance):\n    import os\n    os._exit(0)",
-        "the cells ended Python before there was an answer",
+        "the cells ended Python before returning an answer",
     ),
     "cosine-weights": (  # what stops the referee depends on who runs the grader
         "def NAME(query, key, scale):\n    import os, signal\n    os.kill(os.getppid(), signal.SIGKILL)",
-        "not judged: the program that judges|PermissionError",
+        "not judged: the referee crashed|PermissionError",
     ),
 }
 
@@ -126,7 +126,7 @@ def graded(tmp_path_factory):
     course = tmp_path_factory.mktemp("course")
     make_course(course, "twenty-three", [SLUG])
     config = course / "nbgrader_config.py"
-    config.write_text(f"{config.read_text()}c.Judge.seconds_a_call = 3\nc.Judge.memory = 256\n")
+    config.write_text(f"{config.read_text()}c.Judge.seconds_per_call = 3\nc.Judge.memory = 256\n")
     hand_in(course, "ada", {}, with_cells_copied_and_deleted, version="source")
     hand_in(course, "bob", WRONG)
     hand_in(course, "cyd", {})
@@ -190,15 +190,15 @@ def test_what_cannot_be_graded_is_reported_in_words_and_the_others_are_graded(gr
     assert lines["ada"] == "11 of 11 points"
     fell = "" if runs_as_nobody() else ", 1 of the exercises not judged: see the table"
     assert lines["eve"] == f"0 of 11 points{fell}"
-    assert lines["fay"].startswith("scaling.ipynb cannot be read as a notebook")
+    assert lines["fay"].startswith("scaling.ipynb is not a readable notebook")
     assert lines["gus"] == "scaling.ipynb is larger than 10 MiB"
-    assert lines["hal"] == "wanted scaling.ipynb, found nothing"
-    assert lines["ivo"] == "the course has no assignment of that name: wanted one of scaling"
+    assert lines["hal"] == "expected scaling.ipynb, found nothing"
+    assert lines["ivo"] == "the course has no such assignment, only scaling"
     assert lines["noa"].startswith("nbgrader could not grade it: ask for the answers in a fresh copy")
     assert "It says: RuntimeError: Inconsistent checksums" in lines["noa"]
-    assert lines["jon"] == "scaling.ipynb is the notebook of another chapter, or of none"
+    assert lines["jon"] == "scaling.ipynb is not the notebook of this chapter"
     misplaced = re.findall(
-        r"^submitted/(\S+): not graded: wanted submitted/<student>/", run.stdout, re.MULTILINE
+        r"^submitted/(\S+): not graded: expected submitted/<student>/", run.stdout, re.MULTILINE
     )
     assert misplaced == ["kim/scaling.ipynb", "lea.ipynb", "mia"]
     assert run.stdout.endswith("5 graded, 9 not: see above. Table: grades.csv\n")
@@ -243,13 +243,13 @@ def test_a_referee_that_falls_has_said_what_it_knew_and_where_it_fell(monkeypatc
     unseen += f"; assert not os.listdir({str(tmp_path)!r})"
     checks = ["x = 1", "assert False, 'no'", "assert False", unseen, "import os; os._exit(7)", "x = 2"]
     told, reason = run_referee(job(*checks), 60)
-    assert told == {"0": "", "1": "no", "2": "a test of the instructor's fails", "3": ""}
-    assert reason.startswith(FELL)
+    assert told == {"0": "", "1": "no", "2": "a test of the instructor fails", "3": ""}
+    assert reason.startswith(CRASHED)
 
 
 def test_a_referee_that_takes_too_long_is_stopped():
     told, reason = run_referee(job("import time; time.sleep(1000)"), 1)
-    assert (told, reason) == ({}, TIME_IS_UP)
+    assert (told, reason) == ({}, TIMED_OUT)
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def next_week(graded, tmp_path, monkeypatch):
 
 def test_where_nothing_was_handed_in_the_grader_says_what_it_wants(next_week, capsys):
     assert main(["softmax"]) == 1
-    assert "wanted submitted/<student>/<assignment>/<assignment>.ipynb, found none" in capsys.readouterr().out
+    assert "found no submitted/<student>/<assignment>/<assignment>.ipynb" in capsys.readouterr().out
 
 
 def test_students_who_are_new_and_grades_that_nothing_was_handed_in_for_are_named(graded, next_week, capsys):
@@ -280,6 +280,6 @@ def test_students_who_are_new_and_grades_that_nothing_was_handed_in_for_are_name
     assert f"In the table, but not in submitted: {gone}\n" in said
     with Path("grades.csv").open(newline="", encoding="utf-8") as file:
         told = {(line["student"], line["points"], line["message"]) for line in csv.DictReader(file)}
-    assert ("ada", "", "wanted scaling.ipynb, found nothing") in told
+    assert ("ada", "", "expected scaling.ipynb, found nothing") in told
     assert {line for line in told if line[0] == "hal"} == {("hal", "", "not graded")}
     assert {line[1] for line in told if line[0] == "bob"} == {"0"}

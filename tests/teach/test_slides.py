@@ -144,7 +144,11 @@ def test_a_slide_shows_the_stored_output_of_its_chapter(masks):
         (f"{{formula}} {CELL}", "", f"cell '{CELL}' of masks must be a markdown cell, got a code cell"),
         ("{output} 6a09f3dc", "", "cell '6a09f3dc' of masks has no output"),
         (f"{{output}} {CELL}", ":lines: 2-5", "lines must lie between 1 and 4, got 2-5"),
-        (f"{{output}} {CELL}", ":line: 2", "wanted nothing or an option such as :lines: 1-3, got ':line: 2'"),
+        (
+            f"{{output}} {CELL}",
+            ":line: 2",
+            "must be empty or hold an option such as :lines: 1-3, got ':line: 2'",
+        ),
         ("{exercise} masks-none", "", "masks has no exercise 'masks-none', but masks-"),
         ("{picture} 1", "", "a fence must begin with one of {code}, {output}, {formula}, {exercise}"),
     ],
@@ -168,7 +172,7 @@ def test_no_slide_shows_a_solution(masks):
             "a title must end in an id and minutes, {#masks-edit minutes=3}, got '## A title'",
         ),
         ("## A title {#masks-a}\n", "got '## A title {#masks-a}'"),
-        ("## A title {#masks-a .loud minutes=3}\n", "slide 'masks-a' is of an unknown kind, loud"),
+        ("## A title {#masks-a .loud minutes=3}\n", "slide 'masks-a' has an unknown kind, loud"),
         ("## A title {#masks-a minutes=3}\n\nWords.\n", "slide 'masks-a' must have notes"),
         (
             "## A title {#masks-a minutes=3}\n\n:::{note}\nWords.\n:::\n",

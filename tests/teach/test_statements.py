@@ -1,6 +1,6 @@
 import pytest
 
-from bookkit.course.grader.statements import names_wanted, needed_before, read_statements
+from bookkit.course.grader.statements import read_statements, required_names, required_statements
 
 CHAPTER = """
 import math, json
@@ -28,7 +28,7 @@ x = []
 def needed(code, before=CHAPTER):
     return [
         each.source.strip()
-        for each in needed_before(read_statements(before), names_wanted(read_statements(code)))
+        for each in required_statements(read_statements(before), required_names(read_statements(code)))
     ]
 
 
@@ -73,7 +73,7 @@ def test_of_an_import_only_what_is_used_is_left():
     ],
 )
 def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
-    assert "x" not in names_wanted(read_statements(code))
+    assert "x" not in required_names(read_statements(code))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
     ],
 )
 def test_what_a_piece_of_code_does_not_bring_itself_is_looked_for(code):
-    assert "x" in names_wanted(read_statements(code))
+    assert "x" in required_names(read_statements(code))
 
 
 def test_an_import_of_everything_is_always_kept():

@@ -1,10 +1,10 @@
-"""What a page's source becomes in an edition of the book; pure text to text.
+"""Edit the source of a page for an edition of the book: the reader's, the students' or the teacher's.
 
-- A cell tagged ``solution`` is folded away for readers, gone for students, and open for teachers.
-- A block ``:::{teacher}`` stays for teachers only. What stands in ``:::{student}`` is for students only, and
-  what stands in ``:::{reader}`` for all but them; these two leave no trace where they are shown.
-- A cell tagged ``colab`` fetches the book's repository: students get that of their course, or no such cell.
-- Teachers find the notes on a chapter at its end.
+- A cell tagged ``solution`` is folded for readers, removed for students, and open for teachers.
+- A block ``:::{teacher}`` is kept for teachers only. The content of ``:::{student}`` is for students only,
+  that of ``:::{reader}`` for everyone else; the fences of these two are always removed.
+- A cell tagged ``colab`` clones the book's repository; for students it clones their course, or is removed.
+- For teachers, the notes on a chapter are appended to it.
 """
 
 import json
@@ -26,7 +26,7 @@ SHOWN_IN = {"teacher": {"teacher"}, "student": {"student"}, "reader": {"reader",
 
 @dataclass(frozen=True)
 class Edition:
-    """For whom the book is built, and from where its notebooks are fetched."""
+    """An edition: reader, student or teacher, and the repositories of the book and the course."""
 
     name: str
     repository: str
@@ -34,23 +34,26 @@ class Edition:
 
     @property
     def is_for_students(self) -> bool:
-        """Solutions must not be found."""
+        """True if the edition hides solutions."""
         return self.name == "student"
 
     @property
     def is_for_teachers(self) -> bool:
-        """Everything is shown."""
+        """True if the edition shows everything."""
         return self.name == "teacher"
 
 
 def edit_page(source: str, path: PurePath, edition: Edition, notes: str = "") -> str:
-    """Return the source of a page as it is in an edition.
+    """Edit the source of a page for an edition.
 
     Args:
-        source: what stands in the file.
-        path: the file, a notebook or a page in Markdown.
-        edition: the edition that is built.
-        notes: what only a teacher reads at the page's end.
+        source: content of the file.
+        path: path of the file, a notebook or a Markdown page.
+        edition: edition to build.
+        notes: text to append for teachers.
+
+    Raises:
+        ValueError: a block inside another begins with too many colons.
     """
     if path.suffix == ".ipynb":
         return _edit_notebook(source, edition, notes)
@@ -59,7 +62,7 @@ def edit_page(source: str, path: PurePath, edition: Edition, notes: str = "") ->
 
 def _edit_text(text: str, edition: Edition) -> str:
     def keep(block: re.Match[str]) -> str:
-        if block["ticks"]:  # code that is shown is left as it is; with a name in braces it is a directive
+        if block["ticks"]:  # a code block stays as it is, unless it is a directive
             is_directive = block["info"].startswith("{")
             edited = _edit_text(block["code"], edition) if is_directive else block["code"]
             return block[0].replace(block["code"], edited, 1)

@@ -1,4 +1,4 @@
-"""Turn the exercises of a chapter into a notebook in nbgrader's conventions, the instructor's version."""
+"""Turn the exercises of a chapter into the instructor's notebook for nbgrader."""
 
 import hashlib
 import itertools
@@ -9,26 +9,25 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookkit.chapters import Chapter, Exercise, read_chapter, tags
-from bookkit.course.grader.statements import Statement, names_wanted, needed_before, read_statements
+from bookkit.course.grader.statements import Statement, read_statements, required_names, required_statements
 
 _GREETING = """# Exercises: {title}
 
-Each exercise states what is wanted, hands out a cell to fill in, and ends in a check that names the slip it
-sees. Write your answers where the dots are, keep the names as they are, and add cells of your own wherever
-you like.
-A star is a point. When you hand in, the checks run once more, on inputs that you have not seen. Then it is
-also looked at whether you did without what an exercise asks you to do without.
+Each exercise has a statement, a cell to fill in, and a check that names the mistake it finds. Write your
+answers in place of the dots, keep the names, and add cells of your own wherever you like.
+Each star is worth one point. When you submit, the checks run again on inputs that you have not seen. If an
+exercise asks you to solve it without a package, the grader also checks your imports.
 """
 
 
 def make_assignment(slug: str, secret: str) -> NotebookNode:
-    """Make the instructor's notebook of a chapter's exercises.
+    """Build the instructor's notebook of a chapter's exercises.
 
-    It runs by itself: what an exercise takes from its chapter is followed back to the statements there.
+    The notebook runs on its own: it includes the statements of the chapter on which the exercises depend.
 
     Args:
-        slug: the chapter's name.
-        secret: what the seeds of the hidden tests come from.
+        slug: name of the chapter.
+        secret: string from which the seeds of the hidden tests are derived.
     """
     chapter = read_chapter(slug)
     supports = [_support(chapter, exercise) for exercise in chapter.exercises]
@@ -45,7 +44,7 @@ def make_assignment(slug: str, secret: str) -> NotebookNode:
 
 
 def hidden_seed(secret: str, label: str) -> int:
-    """Derive the seed of an exercise's hidden tests: another for each exercise and each secret."""
+    """Derive the seed of an exercise's hidden tests from the secret and the label."""
     digest = hashlib.sha256(f"{secret} {label}".encode()).digest()
     return 10_000 + int.from_bytes(digest[:4]) % 1_000_000_000
 
@@ -82,9 +81,9 @@ def _exercise_cells(exercise: Exercise, support: list[Statement], secret: str) -
 
 
 def _support(chapter: Chapter, exercise: Exercise) -> list[Statement]:
-    """Find what an exercise needs of the statements that stand before it in its chapter."""
+    """Find the earlier statements of the chapter on which an exercise depends."""
     own = [*read_statements(exercise.given), *read_statements(exercise.solution)]
-    return needed_before(_statements(chapter, exercise.statement_index), names_wanted(own))
+    return required_statements(_statements(chapter, exercise.statement_index), required_names(own))
 
 
 def _imports(chapter: Chapter, support: Iterable[Statement]) -> str:
@@ -108,14 +107,14 @@ def _statements(chapter: Chapter, end: int) -> list[Statement]:
 
 
 def _without_check(code: str) -> str:
-    """Leave out the last statement of an exercise's cell, which calls the check."""
+    """Remove the last statement of an exercise's cell, which calls the check."""
     lines = code.rstrip().splitlines()
     last = max(number for number, line in enumerate(lines) if line.startswith("exercises.check_"))
     return "\n".join(lines[:last]).rstrip()
 
 
 def _plain(statement: str) -> str:
-    """Leave of the book's roles what a notebook can show: their words."""
+    """Replace the book's roles by their text."""
     words = re.sub(r"\{[a-z:-]+\}`([^`<]+?)(?: <[^>]*>)?`", r"\1", statement)
     return re.sub(r" *\{claim\}`[^`]*`", "", words)
 

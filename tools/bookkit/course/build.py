@@ -1,4 +1,4 @@
-"""Make the folder of a course, which nbgrader can work with: ``python -m bookkit.course.build FOLDER``."""
+"""Build the folder of an nbgrader course: ``python -m bookkit.course.build FOLDER``."""
 
 import argparse
 import secrets
@@ -16,26 +16,26 @@ GRADER = Path(__file__).parent / "grader"
 
 
 def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str] = ()) -> None:
-    """Write the instructor's notebooks, the students', the grader and the gradebook; submissions stay.
+    """Write the instructor's and the students' notebooks, the grader and the gradebook; keep submissions.
 
     Args:
-        folder: where the course is to live.
-        secret: what the hidden tests' seeds come from. The course keeps it; a new course draws one.
-        chapters: the slugs wanted, all if none is named.
+        folder: folder of the course, new or existing.
+        secret: string from which the seeds of the hidden tests are derived; drawn at random if omitted. A
+            course keeps its secret.
+        chapters: slugs of the chapters to include; all if empty.
 
     Raises:
-        ValueError: a chapter is not known, the folder holds something that is no course, or a course with
-            another secret.
+        ValueError: a chapter is unknown, the folder is not a course, or it is a course with another secret.
     """
     if unknown := set(chapters) - set(slugs()):
         raise ValueError(f"chapters must be among {', '.join(slugs())}, got {', '.join(sorted(unknown))}")
     if folder.exists() and any(folder.iterdir()) and not (folder / "nbgrader_config.py").exists():
-        raise ValueError(f"{folder} holds other things: wanted a new folder, an empty one, or a course")
+        raise ValueError(f"{folder} must be a new or empty folder, or a course, but holds other files")
     kept = folder / "secret.txt"
     known = kept.read_text().strip() if kept.exists() else ""
     if secret and known and secret != known:
         raise ValueError(
-            f"{folder} keeps another secret, which its hidden tests come from: leave out SEED to keep it, "
+            f"{folder} has another secret, from which its hidden tests are derived: omit SEED to keep it, "
             "or make a course in another folder"
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,10 +58,10 @@ def make_course(folder: Path, secret: str | None = None, chapters: Sequence[str]
 
 
 def _release(folder: Path, assignments: Sequence[str]) -> None:
-    """Have nbgrader make the students' version, and enter the exercises and their points in the gradebook.
+    """Let nbgrader make the students' version and enter the exercises and points in the gradebook.
 
     Raises:
-        RuntimeError: it could not.
+        RuntimeError: nbgrader failed.
     """
     course = open_course(folder)
     for assignment in assignments:
@@ -71,17 +71,17 @@ def _release(folder: Path, assignments: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Make a course as the command line asks."""
+    """Build a course from the command line."""
     parser = argparse.ArgumentParser(prog="python -m bookkit.course.build", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seed", help="the secret that the hidden tests' seeds come from")
-    parser.add_argument("chapters", nargs="*", help="slugs, all chapters if none is named")
+    parser.add_argument("--seed", help="secret from which the seeds of the hidden tests are derived")
+    parser.add_argument("chapters", nargs="*", help="slugs of the chapters; all if omitted")
     arguments = parser.parse_args()
     try:
         make_course(arguments.folder, arguments.seed, arguments.chapters)
     except ValueError as error:
         parser.error(str(error))
-    print(f"The course is made: {arguments.folder}/release is for students, the rest is for you.")
+    print(f"Built the course. Hand out {arguments.folder}/release; the rest is for you.")
 
 
 if __name__ == "__main__":

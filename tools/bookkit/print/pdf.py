@@ -1,11 +1,10 @@
-"""The whole book on paper: the built pages become one document, which Chromium prints.
+"""Print the whole book: join the built pages into one document and print it with Chromium.
 
-``python -m bookkit.print.pdf _build/html _build/glassformer.pdf`` needs the built website and a Chromium.
+Run ``python -m bookkit.print.pdf _build/html _build/glassformer.pdf`` (needs the built website and Chromium).
 
-On paper nothing unfolds. Derivations stand open where they belong; solutions stand at the end of their
-chapter, out of sight of whoever reads the exercise; code that only draws or imports is left to the notebooks.
-The document is printed twice: the first print tells on which page each chapter begins, the second has these
-numbers in its table of contents.
+Dropdowns are open in print. Solutions move to the end of their chapter, so a reader does not see them beside
+the exercise; code that only imports or plots is left out. The document is printed at least twice: the first
+print yields the page on which each chapter begins, and the next one shows these numbers in its contents.
 """
 
 import html
@@ -26,7 +25,7 @@ from bookkit.chapters import ROOT
 from bookkit.print.chromium import open_chromium
 
 LOOK = Path(__file__).with_suffix(".css")
-PATIENCE = 600_000  # milliseconds: hundreds of pages take a slow machine long
+TIMEOUT = 600_000  # milliseconds; hundreds of pages take long on a slow machine
 LEFT_OUT = ", ".join(
     [
         ".headerlink",
@@ -37,18 +36,18 @@ LEFT_OUT = ", ".join(
         ".sd-summary-state-marker",
     ]
 )
-NAMES_OF_OTHERS = ("for", "aria-labelledby", "aria-describedby")  # attributes that hold ids
+ID_REFERENCES = ("for", "aria-labelledby", "aria-describedby")  # attributes that refer to ids
 
 
 class Part(NamedTuple):
-    """Pages of the book that stand together; the first ones have no caption."""
+    """A part of the book with its pages; the first part has no caption."""
 
     caption: str | None
     docnames: tuple[str, ...]
 
 
 class Book(NamedTuple):
-    """What there is to be printed: a built site, which of its pages, and where they are read online."""
+    """A book to print: the folder of the built site, the parts, and the web address of the site."""
 
     site: Path
     parts: tuple[Part, ...]
@@ -56,12 +55,12 @@ class Book(NamedTuple):
 
     @property
     def docnames(self) -> list[str]:
-        """Its pages in their order."""
+        """Pages in reading order."""
         return [docname for part in self.parts for docname in part.docnames]
 
 
 def read_book(site: Path) -> Book:
-    """Read from the table of contents which pages the book has."""
+    """Read the pages of the book from its table of contents."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     parts = [
@@ -70,11 +69,11 @@ def read_book(site: Path) -> Book:
     return Book(site, (Part(None, (toc["root"],)), *parts), config["html"]["baseurl"])
 
 
-# ---- One page of the site becomes a part of the document ----
+# ---- From a page of the site to a section of the document ----
 
 
 def name_of(docname: str, place: str = "") -> str:
-    """Return the one name in the document of a page, or of a place in it."""
+    """Return the unique id of a page in the document, or of an element in it."""
     return "--".join(filter(None, [docname.replace("/", "-"), place]))
 
 
@@ -84,7 +83,11 @@ def read_page(book: Book, docname: str) -> BeautifulSoup:
 
 
 def read_article(book: Book, docname: str) -> Tag:
-    """Read what a page says, made ready for paper."""
+    """Read the article of a page and prepare it for print.
+
+    Raises:
+        ValueError: the page has no article.
+    """
     page = read_page(book, docname)
     article = page.select_one("article.bd-article")
     if article is None:
@@ -96,29 +99,29 @@ def read_article(book: Book, docname: str) -> Tag:
     for details in article.select("details.sd-dropdown"):
         details["open"] = ""
     for figure in article.select("glass-figure"):
-        figure.insert_after(_note_of_life(page, f"{book.address}{docname}.html"))
+        figure.insert_after(_website_note(page, f"{book.address}{docname}.html"))
     move_solutions(page, article)
     for heading in article.select("h1, h2, h3"):
         keep_spaces(page, heading)
-    rename_places(article, docname)
+    prefix_ids(article, docname)
     for link in article.select("a[href]"):
-        link["href"] = lead(book, docname, str(link["href"]))
+        link["href"] = resolve_link(book, docname, str(link["href"]))
     for picture in article.select("img[src]"):
         picture["src"] = file_of(book, docname, str(picture["src"]))
         del picture["loading"]
     return article
 
 
-def _note_of_life(page: BeautifulSoup, address: str) -> Tag:
+def _website_note(page: BeautifulSoup, address: str) -> Tag:
     note = page.new_tag("p", attrs={"class": "on-the-website"})
     link = page.new_tag("a", attrs={"href": address})
     link.string = "on the website"
-    note.extend(["This figure is alive ", link, "."])
+    note.extend(["This figure is interactive ", link, "."])
     return note
 
 
 def move_solutions(page: BeautifulSoup, article: Tag) -> None:
-    """Gather what solves the exercises at the end of the chapter."""
+    """Move the solutions of the exercises to the end of the chapter."""
     cells = article.select(".tag_solution")
     if not cells:
         return
@@ -144,25 +147,25 @@ def move_solutions(page: BeautifulSoup, article: Tag) -> None:
 
 
 def keep_spaces(page: BeautifulSoup, heading: Tag) -> None:
-    """Let a bookmark keep the words of its heading apart: Chromium forgets the space at the end of a line."""
+    """Keep the spaces of a heading in its PDF bookmark: Chromium drops a space at the end of a line."""
     for text in heading.find_all(string=True):
         for word in re.split(r"(?<=\s)", text):
             text.insert_before(re.sub(r"\s", "\N{NO-BREAK SPACE}", word), page.new_tag("wbr"))
         text.extract()
 
 
-def rename_places(article: Tag, docname: str) -> None:
-    """Give every place a name that no other page of the book has."""
+def prefix_ids(article: Tag, docname: str) -> None:
+    """Make every id unique in the document."""
     for element in article.select("[id]"):
         element["id"] = name_of(docname, str(element["id"]))
-    for attribute in NAMES_OF_OTHERS:
+    for attribute in ID_REFERENCES:
         for element in article.select(f"[{attribute}]"):
             names = str(element[attribute]).split()
             element[attribute] = " ".join(name_of(docname, name) for name in names)
 
 
-def lead(book: Book, docname: str, link: str) -> str:
-    """Lead a link to its place in the document, or to where the site is online."""
+def resolve_link(book: Book, docname: str, link: str) -> str:
+    """Resolve a link to an id in the document, or to the website."""
     if urlsplit(link).scheme:
         return link
     parts = urlsplit(urljoin(f"/{docname}.html", link))
@@ -173,7 +176,7 @@ def lead(book: Book, docname: str, link: str) -> str:
 
 
 def file_of(book: Book, docname: str, link: str) -> str:
-    """Return the address of a file of the site on this machine."""
+    """Return the ``file:`` address of a file of the site."""
     path = urlsplit(urljoin(f"/{docname}.html", link)).path
     return (book.site / path.removeprefix("/")).as_uri()
 
@@ -190,7 +193,7 @@ class Leaf(NamedTuple):
 
 
 def read_leaf(book: Book, docname: str) -> Leaf:
-    """Read a page with its title."""
+    """Read the article and the title of a page."""
     article = read_article(book, docname)
     heading = article.find("h1")
     title = docname if heading is None else " ".join(heading.get_text().split())
@@ -198,7 +201,7 @@ def read_leaf(book: Book, docname: str) -> Leaf:
 
 
 def compose(book: Book, leaves: dict[str, Leaf], first_pages: dict[str, int]) -> str:
-    """Write the document: a title, the contents with their page numbers if these are known, and all pages."""
+    """Write the document: title page, contents with the known page numbers, and all pages."""
     body = [_title_page(book), _contents(book, leaves, first_pages)]
     for part in book.parts:
         if part.caption is not None:
@@ -213,7 +216,7 @@ def compose(book: Book, leaves: dict[str, Leaf], first_pages: dict[str, int]) ->
 
 
 def _head(book: Book) -> str:
-    """The style sheets of all pages, and what typesets their formulas."""
+    """Return the style sheets of all pages and the scripts that typeset formulas."""
     sheets, scripts = {}, {}
     for docname in book.docnames:
         page = read_page(book, docname)
@@ -225,7 +228,7 @@ def _head(book: Book) -> str:
                 if script.has_attr("src"):
                     script["src"] = file_of(book, docname, str(script["src"]))
                 scripts[script.decode()] = script.decode()
-    # The book's own sheet has the last word, as on each page.
+    # The book's own style sheet comes last, as on each page.
     ordered = sorted(sheets.values(), key=lambda sheet: "book.css" in sheet)
     return "\n".join([*ordered, *scripts.values()])
 
@@ -240,7 +243,7 @@ def _title_page(book: Book) -> str:
     return f"""<section class="title-page">
 <h1>Glassformer</h1><p class="subtitle">A Transformer you can see through</p>
 <img src="{drawing}" alt="A drawing of the whole Transformer.">
-<p>On the website the figures are alive, and every chapter is a notebook that you can run:<br>
+<p>On the website the figures are interactive, and every chapter is a notebook that you can run:<br>
 <a href="{book.address}">{book.address}</a></p>
 <p>Text and figures: CC BY 4.0. Code: BSD-3-Clause.</p></section>"""
 
@@ -261,25 +264,25 @@ def _contents(book: Book, leaves: dict[str, Leaf], first_pages: dict[str, int]) 
 
 
 def print_book(browser: Browser, book: Book, output: Path) -> None:
-    """Print the book to a file, until the page numbers in its contents are those that it has.
+    """Print the book repeatedly until the page numbers in its contents are correct.
 
     Raises:
-        RuntimeError: the pages go on changing.
+        RuntimeError: the page numbers do not converge.
     """
     leaves = {docname: read_leaf(book, docname) for docname in book.docnames}
     first_pages: dict[str, int] = {}
     for _ in range(5):
-        told = first_pages
-        _print(browser, compose(book, leaves, told), output)
+        previous = first_pages
+        _print(browser, compose(book, leaves, previous), output)
         first_pages = pages_of(output, map(name_of, leaves))
-        if first_pages == told:
+        if first_pages == previous:
             return
     raise RuntimeError(f"{output}: the page numbers change with every print")
 
 
 def _print(browser: Browser, document: str, output: Path) -> None:
     page = browser.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(TIMEOUT)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "book.html")
         file.write_text(document, encoding="utf-8")
@@ -289,16 +292,16 @@ def _print(browser: Browser, document: str, output: Path) -> None:
 
 
 def open_for_paper(page: Page, file: Path) -> None:
-    """Open the document as paper shows it, with its formulas typeset and all fonts there."""
+    """Open the document in print layout, and wait for formulas and fonts."""
     page.emulate_media(media="print")
     page.goto(file.as_uri())
     page.evaluate("() => MathJax.startup.promise.then(() => true)")
-    # What only paper asks for would come too late.
+    # Fonts used only in print would otherwise load too late.
     page.evaluate("() => Promise.all([...document.fonts].map((font) => font.load())).then(() => true)")
 
 
 def pages_of(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """Find on which pages of a printed book named places stand; the first page has the number 1."""
+    """Return the page number, from 1, of each id in a printed book."""
     reader = PdfReader(file)
     places = reader.named_destinations
     pages = {name: reader.get_destination_page_number(places[f"/{name}"]) for name in names}
@@ -306,11 +309,11 @@ def pages_of(file: Path, names: Iterable[str]) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the built site that the first argument names to the file that the second names."""
+    """Print the built site (first argument) to a file (second argument)."""
     site, output = Path(arguments[0]).resolve(), Path(arguments[1])
     with open_chromium() as browser:
         print_book(browser, read_book(site), output)
-    print(f"The book is printed: {output}")
+    print(f"Printed the book: {output}")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ h1 .section-number { color: #5b3cc4; }
 
 
 def compose(site: Path, docname: str) -> tuple[str, str]:
-    """Return the title of a page and the document that shows it over the page's first drawing."""
+    """Return the title of a page, and an HTML document with the title over the page's first drawing."""
     address = (site / f"{docname}.html").as_uri()
     page = BeautifulSoup((site / f"{docname}.html").read_text(encoding="utf-8"), "html.parser")
     heading = page.select_one("article h1")
@@ -54,7 +54,7 @@ def compose(site: Path, docname: str) -> tuple[str, str]:
 
 
 def draw(page: Page, document: str, title: str, output: Path) -> None:
-    """Draw one preview, in few colours and with its title."""
+    """Draw one preview with a reduced palette, and store its title in the file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "preview.html")
         file.write_text(document, encoding="utf-8")
@@ -69,7 +69,7 @@ def draw(page: Page, document: str, title: str, output: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Draw pages of the built site that the first argument names into the folder that the second names."""
+    """Draw the pages of the built site (first argument) into a folder (second argument)."""
     site, folder = Path(arguments[0]).resolve(), Path(arguments[1])
     with open_chromium() as browser:
         page = browser.new_page(viewport={"width": 1200, "height": 630})

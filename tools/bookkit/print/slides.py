@@ -1,4 +1,7 @@
-"""Print every deck, a slide a page: ``python -m bookkit.print.slides _build/slides`` (needs Chromium)."""
+"""Print every deck, one slide per page.
+
+Run ``python -m bookkit.print.slides _build/slides`` (needs Chromium).
+"""
 
 import sys
 from pathlib import Path
@@ -7,19 +10,19 @@ from playwright.sync_api import Page, ViewportSize
 
 from bookkit.print.chromium import open_chromium
 
-PATIENCE = 120_000  # milliseconds
+TIMEOUT = 120_000  # milliseconds
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
 
 
 def print_deck(page: Page, deck: Path, output: Path) -> None:
-    """Print a deck, its live figures as they stand at their start."""
-    page.goto(f"{deck.resolve().as_uri()}?print-pdf", timeout=PATIENCE)
-    page.locator("html[data-printable]").wait_for(timeout=PATIENCE)
+    """Print a deck; live figures appear in their initial state."""
+    page.goto(f"{deck.resolve().as_uri()}?print-pdf", timeout=TIMEOUT)
+    page.locator("html[data-printable]").wait_for(timeout=TIMEOUT)
     page.pdf(path=output, prefer_css_page_size=True, print_background=True, tagged=True)
 
 
 def print_decks(folder: Path) -> None:
-    """Print all decks of a folder beside their pages."""
+    """Print all decks of a folder; each PDF goes beside its page."""
     decks = [path for path in sorted(folder.glob("*.html")) if path.stem != "index"]
     with open_chromium() as browser:
         page = browser.new_page(viewport=SCREEN, reduced_motion="reduce")
@@ -29,4 +32,4 @@ def print_decks(folder: Path) -> None:
 
 if __name__ == "__main__":
     print_decks(Path(sys.argv[1]))
-    print(f"The slides are printed: {sys.argv[1]}")
+    print(f"Printed the slides: {sys.argv[1]}")

@@ -1,4 +1,4 @@
-"""The texts of questions, in which code stands between backticks, as parts of an XML document."""
+"""Convert code spans in the text of questions to XML elements."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,6 @@ from lxml.etree import _Element as Element
 
 
 def split_code(text: str, code: Callable[[str], Element]) -> list[str | Element]:
-    """Cut a text into words and elements, made by ``code`` of what stands between backticks."""
+    """Split a text into plain text and elements; ``code`` makes an element of each span between backticks."""
     parts = text.split("`")
     return [code(part) if place % 2 else part for place, part in enumerate(parts)]

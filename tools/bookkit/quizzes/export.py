@@ -1,4 +1,4 @@
-"""Write the quiz of each chapter for learning platforms: ``python -m bookkit.quizzes.export FOLDER``."""
+"""Export the quiz of each chapter for learning platforms: ``python -m bookkit.quizzes.export FOLDER``."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from glassformer.quizzes import questions
 
 
 def export_quizzes(folder: Path) -> None:
-    """Write ``<slug>.zip``, a package of QTI 2.1, and ``<slug>.xml`` for Moodle, for each chapter."""
+    """Write ``<slug>.zip`` (QTI 2.1) and ``<slug>.xml`` (Moodle) for each chapter."""
     for chapter in read_chapters():
         asked = questions(chapter.slug)
         write_package(folder / f"{chapter.slug}.zip", chapter.slug, chapter.title, asked)
@@ -19,4 +19,4 @@ def export_quizzes(folder: Path) -> None:
 
 if __name__ == "__main__":
     export_quizzes(Path(sys.argv[1]))
-    print(f"The quizzes are written: {sys.argv[1]}")
+    print(f"Exported the quizzes: {sys.argv[1]}")

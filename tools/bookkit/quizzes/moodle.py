@@ -1,4 +1,4 @@
-"""Write the questions of a chapter as Moodle XML, since Moodle by itself reads no QTI."""
+"""Write the questions of a chapter as Moodle XML; Moodle reads QTI only with a plugin."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,17 +8,17 @@ from lxml.builder import E
 from lxml.etree import _Element as Element
 
 from bookkit.quizzes.code_spans import split_code
+from glassformer.files import atomic_write
 from glassformer.widgets import Number, OneOf, Option, Question, SeveralOf, number_in_words
 
 
 def write_moodle(path: Path, slug: str, questions: Sequence[Question]) -> None:
-    """Write the questions into a category of their own; the file is there only when it is whole."""
+    """Write the questions into their own category; the file appears only when it is complete."""
     category = E.question(E.category(E.text(f"$course$/Glassformer/{slug}")), type="category")
     root = E.quiz(category, *map(_question, questions))
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
-    unfinished.replace(path)
+    with atomic_write(path) as part:
+        part.write_bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
 
 
 def _question(question: Question) -> Element:
@@ -70,6 +70,6 @@ def _answer(share: str, text: Element, why: str, **attributes: str) -> Element:
 
 
 def _html(text: str) -> Element:
-    """Wrap a text as the HTML that Moodle keeps inside its XML."""
+    """Wrap a text as escaped HTML, as Moodle expects it."""
     paragraph = E.p(*split_code(text, E.code))
     return E.text(etree.tostring(paragraph, encoding="unicode", method="html"))

@@ -1,6 +1,6 @@
-"""Write questions as items of QTI 2.1: what is asked, what is right, and what is said to each answer.
+"""Write questions as QTI 2.1 items: the text, the correct answer, and the feedback to each answer.
 
-After the specification "IMS Question and Test Interoperability", version 2.1, assessment test, section and
+Follows the specification "IMS Question and Test Interoperability", version 2.1, assessment test, section and
 item information model (2012).
 """
 
@@ -27,7 +27,7 @@ def write_item(question: Question) -> Element:
     return Q.assessmentItem(*parts, {**names, **SCHEMA})
 
 
-# ---- One of several, several of several ----
+# ---- Single and multiple choice ----
 
 
 def _choice_parts(question: OneOf | SeveralOf) -> list[Element]:
@@ -47,18 +47,18 @@ def _choice_parts(question: OneOf | SeveralOf) -> list[Element]:
                 ),
                 responseIdentifier="RESPONSE",
                 shuffle="false",
-                maxChoices="1" if isinstance(question, OneOf) else "0",  # 0: as many as one likes
+                maxChoices="1" if isinstance(question, OneOf) else "0",  # 0: no limit
             )
         ),
         Q.responseProcessing(
-            Q.responseCondition(Q.responseIf(Q.match(_given(), _wanted()), _set("SCORE", "float", "1"))),
-            Q.setOutcomeValue(_given(), identifier="FEEDBACK"),
+            Q.responseCondition(Q.responseIf(Q.match(_answer(), _correct()), _set("SCORE", "float", "1"))),
+            Q.setOutcomeValue(_answer(), identifier="FEEDBACK"),
         ),
-        *(_feedback(letter, _judged(option)) for letter, option in options.items()),
+        *(_feedback(letter, _feedback_text(option)) for letter, option in options.items()),
     ]
 
 
-def _judged(option: Option) -> str:
+def _feedback_text(option: Option) -> str:
     return f"{'Right' if option.is_right else 'No'}. {option.why}"
 
 
@@ -81,7 +81,7 @@ def _number_parts(question: Number) -> list[Element]:
         Q.responseProcessing(
             Q.responseCondition(
                 Q.responseIf(
-                    _equal(question, _wanted()),
+                    _equal(question, _correct()),
                     _set("SCORE", "float", "1"),
                     _set("FEEDBACK", "identifier", "RIGHT"),
                 ),
@@ -103,16 +103,16 @@ def _number_parts(question: Number) -> list[Element]:
 
 def _equal(question: Number, target: Element) -> Element:
     if question.within == 0:
-        return Q.equal(_given(), target, toleranceMode="exact")
+        return Q.equal(_answer(), target, toleranceMode="exact")
     tolerance = f"{question.within:g}"
-    return Q.equal(_given(), target, toleranceMode="absolute", tolerance=f"{tolerance} {tolerance}")
+    return Q.equal(_answer(), target, toleranceMode="absolute", tolerance=f"{tolerance} {tolerance}")
 
 
 def _digits(number: float | int) -> str:
     return f"{number:.0f}" if number == round(number) else f"{number:.6g}"
 
 
-# ---- What both have ----
+# ---- Parts of both ----
 
 
 def _response(cardinality: str, base_type: str, right: Sequence[str]) -> Element:
@@ -127,11 +127,11 @@ def _score() -> Element:
     )
 
 
-def _given() -> Element:
+def _answer() -> Element:
     return Q.variable(identifier="RESPONSE")
 
 
-def _wanted() -> Element:
+def _correct() -> Element:
     return Q.correct(identifier="RESPONSE")
 
 

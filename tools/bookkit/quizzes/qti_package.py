@@ -1,4 +1,4 @@
-"""Pack the questions of a chapter as QTI 2.1: items, a test that asks them in order, and a manifest."""
+"""Write the questions of a chapter as a QTI 2.1 package: items, a test, and a manifest."""
 
 import zipfile
 from collections.abc import Sequence
@@ -9,36 +9,35 @@ from lxml.builder import ElementMaker
 from lxml.etree import _Element as Element
 
 from bookkit.quizzes.qti_items import SCHEMA, Q, write_item
+from glassformer.files import atomic_write
 from glassformer.widgets import Question
 
 IMSCP = "http://www.imsglobal.org/xsd/imscp_v1p1"
 M = ElementMaker(namespace=IMSCP, nsmap={None: IMSCP})
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the same questions make the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same questions give the same bytes
 
 
 def write_package(path: Path, slug: str, title: str, questions: Sequence[Question]) -> None:
-    """Write the package; it stands in its place only when it is whole.
+    """Write the package; the file appears only when it is complete.
 
     Args:
-        path: the zip file.
-        slug: the chapter's name, by which the test is known.
-        title: the chapter's title.
-        questions: what is asked, in this order.
+        path: zip file to write.
+        slug: name of the chapter, used as the id of the test.
+        title: title of the chapter.
+        questions: questions in order.
     """
     files = {f"items/{question.id}.xml": write_item(question) for question in questions}
     files["test.xml"] = write_test(slug, title, questions)
     files["imsmanifest.xml"] = write_manifest(slug, questions)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:
+    with atomic_write(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as package:
         for name, root in sorted(files.items()):
             text = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
             package.writestr(zipfile.ZipInfo(name, EPOCH), text, zipfile.ZIP_DEFLATED)
-    unfinished.replace(path)
 
 
 def write_test(slug: str, title: str, questions: Sequence[Question]) -> Element:
-    """Write the ``assessmentTest``: one part, as many tries as one likes, the score a sum."""
+    """Write the ``assessmentTest``: one part, unlimited attempts, the sum as score."""
     references = [
         Q.assessmentItemRef(identifier=question.id, href=f"items/{question.id}.xml") for question in questions
     ]
@@ -58,7 +57,7 @@ def write_test(slug: str, title: str, questions: Sequence[Question]) -> Element:
 
 
 def write_manifest(slug: str, questions: Sequence[Question]) -> Element:
-    """Write the ``manifest``: which files there are, and what they need."""
+    """Write the ``manifest``: the files and their dependencies."""
     items = [
         M.resource(
             M.file(href=f"items/{question.id}.xml"),

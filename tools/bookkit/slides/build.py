@@ -1,7 +1,7 @@
-"""Make a deck of slides for each chapter: ``python -m bookkit.slides.build _build/slides``.
+"""Build a slide deck for each chapter: ``python -m bookkit.slides.build _build/slides``.
 
-The words come from the scripts in ``teach/slides/``; whatever was computed comes from the chapters' stored
-outputs. The pages load nothing but what lies beside them, and can be opened as files.
+The text comes from the scripts in ``teach/slides/``, all results from the stored outputs of the chapters. The
+pages load only files beside them, so they can be opened from disk.
 """
 
 import json
@@ -37,7 +37,7 @@ _FIGURE = re.compile(r'<glass-figure name="(\w+)"')
 
 
 def write_deck(chapter: Chapter, slides: Sequence[Slide]) -> str:
-    """Write the page of a deck."""
+    """Render the page of a deck."""
     ends = accumulate(slide.minutes for slide in slides)
     body = "\n".join(_section(chapter, slide, end) for slide, end in zip(slides, ends, strict=True))
     files = dict.fromkeys(file for name in _FIGURE.findall(body) for file in files_of(name))
@@ -54,7 +54,7 @@ def write_deck(chapter: Chapter, slides: Sequence[Slide]) -> str:
 
 
 def write_index(decks: Sequence[tuple[Chapter, Sequence[Slide]]]) -> str:
-    """Write the page that lists all decks."""
+    """Render the page that lists all decks."""
     rows = [
         f'<li value="{chapter.number}"><a href="{chapter.slug}.html">{escape(chapter.title)}</a> '
         f"<span>{len(slides)} slides, {sum(slide.minutes for slide in slides)} minutes</span></li>"
@@ -64,7 +64,7 @@ def write_index(decks: Sequence[tuple[Chapter, Sequence[Slide]]]) -> str:
 
 
 def build(folder: Path) -> None:
-    """Write all decks, and a page that lists them; nothing is written if one of them fails."""
+    """Write all decks and their index; if one of them fails, nothing is written."""
     decks = [(read_chapter(slug_of(script)), read_slides(script)) for script in list_scripts()]
     pages = {f"{chapter.slug}.html": write_deck(chapter, slides) for chapter, slides in decks}
     pages["index.html"] = write_index(decks)
@@ -106,7 +106,7 @@ def _header(chapter: Chapter, slide: Slide) -> str:
 
 
 def _steps(chapter: Chapter, slide: Slide) -> list[list[str]]:
-    """Write the parts that are seen at first, and those that each press of the key adds."""
+    """Render the parts visible at first, and the parts that each key press adds."""
     steps: list[list[str]] = [[]]
     for kind, tokens in groupby(slide.tokens, _kind):
         if kind == BREAK:
@@ -129,7 +129,7 @@ def _text(tokens: Sequence[Token]) -> str:
 
 
 def _mathjax() -> dict:
-    """Take the book's letters and colours; what is hidden while MathJax works cannot be measured."""
+    """Return the book's MathJax settings, without measuring the font: hidden slides have no size."""
     book = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config = book["sphinx"]["config"]["mathjax3_config"]
     config["options"] |= {"ignoreHtmlClass": "reveal", "processHtmlClass": "math"}
@@ -137,7 +137,7 @@ def _mathjax() -> dict:
 
 
 def _copy_static(folder: Path) -> None:
-    """Copy what the pages load: the engine, MathJax, the fonts, the figures' scripts, the look."""
+    """Copy the files that the pages load: reveal.js, MathJax, fonts, scripts and style sheets."""
     shutil.copytree(ROOT / "_vendor", folder)
     copy_scripts(folder)
     own = [path for path in SCRIPTS.iterdir() if path.suffix in (".css", ".js")]
@@ -145,7 +145,7 @@ def _copy_static(folder: Path) -> None:
         shutil.copy(path, folder)
     style = HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight")
     (folder / "code.css").write_text(style, encoding="utf-8")
-    # Live figures, too, have parts of the class `controls`; the engine's own stand directly in `.reveal`.
+    # Live figures also have elements of the class `controls`; reveal.js has its own directly in `.reveal`.
     engine = folder / "reveal/reveal.css"
     sheet = engine.read_text(encoding="utf-8").replace(".reveal .controls", ".reveal>.controls")
     engine.write_text(sheet, encoding="utf-8")
@@ -153,4 +153,4 @@ def _copy_static(folder: Path) -> None:
 
 if __name__ == "__main__":
     build(Path(sys.argv[1]))
-    print(f"The slides are made. Open them: {sys.argv[1]}/index.html")
+    print(f"Built the slides. Open them: {sys.argv[1]}/index.html")

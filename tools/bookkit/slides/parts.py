@@ -1,6 +1,6 @@
-"""What a slide shows of its chapter: outputs, code, formulas and exercises, as they are stored there.
+"""Show outputs, code, formulas and exercises of a chapter on its slides.
 
-A slide names a cell by its id in a fence, ```` ```{output} 2b21dadf ````. The fence is empty, or says
+A slide names a cell by its id in a fence, ```` ```{output} 2b21dadf ````. The fence may select lines with
 ``:lines: 1-3``.
 """
 
@@ -17,7 +17,7 @@ from bookkit.chapters import Chapter, tags
 from bookkit.slides.scripts import MARKDOWN, SlideError
 from glassformer.claims import Claim, parse_line
 
-LONGEST_LINE = 74  # characters; a longer one is written smaller
+LONGEST_LINE = 74  # characters; output with a longer line is set smaller
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _OPTION = re.compile(r":lines: *(\d+)(?:-(\d+))?")
 _ROLE = re.compile(r"\{[\w:]+\}`([^`<]+?)(?: *<[^`>]*>)?`")
@@ -40,18 +40,24 @@ def find_cell(chapter: Chapter, id: str, kind: str) -> NotebookNode:
 
 
 class Lines:
-    """Which lines of a cell are meant: those that ``:lines: 2-4`` counts from 1, or all."""
+    """A selection of lines, such as ``:lines: 2-4`` counted from 1; all lines by default."""
 
     def __init__(self, option: str, where: str) -> None:
         self.where = where
         self.span: tuple[int, int] | None = None
         if option.strip():
             if (found := _OPTION.fullmatch(option.strip())) is None:
-                raise SlideError(f"{where}: wanted nothing or an option such as :lines: 1-3, got {option!r}")
+                raise SlideError(
+                    f"{where}: it must be empty or hold an option such as :lines: 1-3, got {option!r}"
+                )
             self.span = int(found[1]), int(found[2] or found[1])
 
     def of(self, items: list[str]) -> list[str]:
-        """Keep those that are meant."""
+        """Select the lines.
+
+        Raises:
+            SlideError: the selection is out of range.
+        """
         start, stop = self.span or (1, len(items))
         if not 1 <= start <= stop <= len(items):
             raise SlideError(f"{self.where}: lines must lie between 1 and {len(items)}, got {start}-{stop}")
@@ -59,7 +65,11 @@ class Lines:
 
 
 def show(chapter: Chapter, directive: str, option: str) -> str:
-    """Write one fence of a script, ``{code} 2b21dadf`` and what stands in it, as HTML."""
+    """Render one fence of a script, such as ``{code} 2b21dadf``, as HTML.
+
+    Raises:
+        SlideError: the fence has an unknown name, or its cell cannot be shown.
+    """
     name, _, target = directive.partition(" ")
     if name not in SHOWN:
         raise SlideError(f"a fence must begin with one of {', '.join(SHOWN)}, got {directive!r}")
@@ -97,7 +107,7 @@ def _picture(cell: NotebookNode, png: str, size: Mapping[str, int]) -> str:
 
 
 def _html(text: str) -> str:
-    """Keep a live figure asleep until its slide is shown: some measure the room that they have."""
+    """Keep a live figure inert until its slide is shown: some measure their available space."""
     return f"<template>{text}</template>" if "<glass-figure" in text else text
 
 
@@ -119,7 +129,7 @@ def _claim(claim: Claim) -> str:
 
 
 def _formula(chapter: Chapter, id: str, lines: Lines) -> str:
-    """Take the display formulas of a cell, of which `lines` may choose."""
+    """Show the display formulas of a cell; `lines` may select some of them."""
     formulas = _FORMULA.findall(find_cell(chapter, id, "markdown").source)
     if not formulas:
         raise SlideError(f"cell {id!r} of {chapter.slug} has no formula between $$")

@@ -1,7 +1,7 @@
 """Read the scripts of the slides: ``teach/slides/NN_<slug>.md``.
 
-A script gives each slide a title, an id, a few words, and notes for the speaker. Fences name what the chapter
-shows, see `bookkit.slides.parts`. The first slide has no title of its own, but the chapter's.
+A script gives each slide a title, an id, a short text, and notes for the speaker. Fences show outputs, code,
+formulas and exercises of the chapter, see `bookkit.slides.parts`. The first slide takes the chapter's title.
 
     ## Who sees whom? {#masks-edit .answer minutes=3}
 
@@ -15,7 +15,7 @@ shows, see `bookkit.slides.parts`. The first slide has no title of its own, but 
     Ask, wait, and press space.
     :::
 
-What stands after a line ``+++`` is seen when the speaker presses the key.
+The part after a line ``+++`` appears when the speaker presses the key.
 """
 
 import re
@@ -32,18 +32,18 @@ from mdit_py_plugins.myst_blocks import myst_block_plugin
 from bookkit.chapters import ROOT
 
 SCRIPTS = ROOT / "teach/slides"
-KINDS = {  # what a slide is for, as its readers are told
+KINDS = {  # heading above the title, by kind of slide
     "answer": "The answer",
     "by-hand": "By hand",
     "exercise": "Now you",
     "folklore": "Often said",
     "formula": "The formula",
-    "live": "In your hands",
+    "live": "Try it",
     "measured": "Measured",
     "predict": "Predict first",
     "take-away": "Take away",
 }
-LAYOUTS = {"beside"}  # the first part stands on the left, the others on the right
+LAYOUTS = {"beside"}  # the first part on the left, the others on the right
 BREAK = "myst_block_break"  # the type of the token of a line +++
 MARKDOWN = MarkdownIt("commonmark", {"typographer": True})
 MARKDOWN.enable(["table", "strikethrough", "smartquotes"])
@@ -59,12 +59,12 @@ def _math(formula: str) -> str:
 
 
 class SlideError(ValueError):
-    """A script of slides is not written as it should be, or asks for what its chapter does not have."""
+    """A slide script is malformed, or names something that its chapter does not have."""
 
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide of a script."""
+    """A slide of a script."""
 
     id: str
     title: str
@@ -74,28 +74,28 @@ class Slide:
 
     @property
     def tokens(self) -> list[Token]:
-        """Its text, taken apart."""
+        """Markdown tokens of the text."""
         return MARKDOWN.parse(self.text)
 
     @property
     def notes(self) -> str:
-        """What the speaker reads, in Markdown."""
+        """Notes for the speaker, in Markdown."""
         notes = [token.content for token in self.tokens if token.type == "colon_fence"]
         return "\n".join(notes).strip()
 
     @property
     def presses(self) -> int:
-        """How often the speaker presses the key until all of it is seen."""
+        """Number of key presses until the whole slide is visible."""
         return sum(token.type == BREAK for token in self.tokens)
 
 
 def slug_of(script: Path) -> str:
-    """Return of which chapter a script speaks."""
+    """Return the slug of a script's chapter."""
     return script.stem.split("_", 1)[1]
 
 
 def list_scripts(folder: Path | None = None) -> list[Path]:
-    """List the scripts, in the order of their chapters."""
+    """List the scripts in the order of their chapters."""
     return sorted((folder or SCRIPTS).glob("[0-9]*_*.md"))
 
 
@@ -103,7 +103,7 @@ def read_slides(script: Path) -> list[Slide]:
     """Read the slides of a script.
 
     Raises:
-        SlideError: a slide has no id, no minutes, no notes, or is of a kind that does not exist.
+        SlideError: a slide has no id, minutes or notes, or an unknown kind.
     """
     parts = re.split(r"^(?=##? ?)", script.read_text(encoding="utf-8"), flags=re.M)
     return [_read_slide(part, script.name) for part in parts if part.strip()]
@@ -117,7 +117,7 @@ def _read_slide(part: str, name: str) -> Slide:
         )
     kinds = tuple(head["kinds"].replace(".", " ").split())
     if unknown := set(kinds) - KINDS.keys() - LAYOUTS:
-        raise SlideError(f"{name}: slide {head['id']!r} is of an unknown kind, {', '.join(sorted(unknown))}")
+        raise SlideError(f"{name}: slide {head['id']!r} has an unknown kind, {', '.join(sorted(unknown))}")
     slide = Slide(head["id"], head["title"], kinds, int(head["minutes"]), text.strip())
     boxes = {token.info for token in slide.tokens if token.type == "colon_fence"}
     if unknown := boxes - {"{notes}"}:

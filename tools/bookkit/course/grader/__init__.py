@@ -1,3 +1,3 @@
-"""Grade submissions of the course, each in isolation: `python -m grader` in the course's folder."""
+"""Grade submissions of the course, each in isolation: `python -m grader` in the folder of the course."""
 
 READY = "ready"  # the referee's first line

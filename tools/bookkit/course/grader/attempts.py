@@ -1,7 +1,7 @@
-"""A learner's answer as its judge meets it: asked for in another process, and told as plain data.
+"""Query a learner's notebook in another process; answers come back as plain data.
 
 The judge never runs the learner's code. Whatever that code changes (the checks, the package, Python itself),
-it changes in a copy that is thrown away; what comes back are numbers, arrays and words, never an object.
+it changes in a process that is discarded. Only numbers, arrays and strings come back, never other objects.
 """
 
 import io
@@ -18,7 +18,7 @@ from torch.serialization import safe_globals
 
 from glassformer.checking import is_template
 
-from .isolation import Limits, StoppedError, run_apart
+from .isolation import Limits, StoppedError, run_in_child
 from .statements import read_statements
 
 Question = Callable[[dict[str, Any]], dict[str, Any]]
@@ -36,10 +36,10 @@ _PLAIN = [
 
 
 class Notebook:
-    """The cells of a submission, which are run anew, in a process of their own, for each question asked.
+    """The cells of a submission, run again in a new process for each question.
 
     Attributes:
-        stopped: why a question was left without an answer; after that nothing more is asked.
+        stopped: reason why a question got no answer; after that no further question is asked.
     """
 
     def __init__(self, cells: Sequence[str], limits: Limits, seconds: float) -> None:
@@ -49,16 +49,16 @@ class Notebook:
         self._ends = time.monotonic() + seconds
 
     def answer(self, name: str) -> Any:
-        """Return what stands under a name: a value, or a function that can be called.
+        """Return the value of a name, or a function that calls the learner's function.
 
         Raises:
-            StoppedError: there is no answer, or the cells do not run.
+            StoppedError: there is no answer, or a cell fails.
         """
         told = self._ask(lambda namespace: _tell(namespace, name))
         if "error" in told:
             raise StoppedError(f"the cells stop with {told['error']}: {told['text']}")
         if told["missing"]:
-            raise StoppedError(f"there is no {name}: has the cell been deleted, or the name been changed?")
+            raise StoppedError(f"{name} is not defined: was the cell deleted, or the name changed?")
         return self._function(name) if told["callable"] else told["answer"]
 
     def _function(self, name: str) -> Callable[..., Any]:
@@ -79,8 +79,8 @@ class Notebook:
             if self.stopped:
                 raise StoppedError(self.stopped)
             if left <= 0:
-                raise StoppedError("stopped: all the time for this exercise is used up")
-            return _read(run_apart(lambda: self._run(question), limits))
+                raise StoppedError("stopped: the time for this exercise is used up")
+            return _read(run_in_child(lambda: self._run(question), limits))
         except StoppedError as stopped:
             self.stopped = str(stopped)
             raise
@@ -98,8 +98,8 @@ class Notebook:
         return _write(told)
 
     def _words(self, error: BaseException) -> str:
-        """Tell an error and the learner's line in which it arose."""
-        limit = f"{self._limits.memory} MiB are all there is"
+        """Describe an error and the learner's line that raised it."""
+        limit = f"the limit is {self._limits.memory} MiB"
         empty = limit if isinstance(error, MemoryError) else "no reason given"
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.line for frame in frames if frame.filename.startswith("<cell")]
@@ -119,13 +119,13 @@ def _call(function: Callable[..., Any], args: tuple) -> dict[str, Any]:
 
 
 def _error(name: str, text: str) -> Exception:
-    """Make the error anew, without a trace of the line that raises it here: it is none of the learner's."""
+    """Recreate the error without a traceback: the line that raises it here is not the learner's."""
     base = NotImplementedError if name == "NotImplementedError" else Exception
     return type(name, (base,), {"__traceback__": None})(text)
 
 
 def _state(given: Any) -> Any:
-    """Say what an argument holds, so that a change made to it is seen on the other side."""
+    """Return the content of an argument, so that in-place changes reach the judge."""
     if isinstance(given, torch.nn.Module):
         return {"state": given.state_dict(), "modes": [part.training for part in given.modules()]}
     return given if isinstance(given, np.ndarray | torch.Tensor | list | dict) else None
@@ -150,20 +150,18 @@ def _write(told: dict[str, Any]) -> bytes:
     try:
         torch.save(told, buffer)
     except BaseException:
-        return b"an answer that cannot be told"
+        return b"an answer that cannot be serialised"
     return buffer.getvalue()
 
 
 def _read(told: bytes) -> dict[str, Any]:
-    """Read an answer without running anything that it holds.
+    """Deserialise an answer without running code from it.
 
     Raises:
-        StoppedError: it is more than plain data.
+        StoppedError: the answer is not plain data.
     """
     try:
         with safe_globals(_PLAIN):
             return dict(torch.load(io.BytesIO(told), weights_only=True))
     except Exception as error:
-        raise StoppedError(
-            "the answer is neither a number, an array nor words, nor made up of them"
-        ) from error
+        raise StoppedError("the answer must be made of numbers, arrays and strings only") from error

@@ -1,6 +1,6 @@
-"""What an exercise asks to do without, and whether an answer keeps to it, as far as its imports tell.
+"""Find imports that an exercise forbids, as in "without `glassformer`".
 
-Nothing is run. Only what the answer rests on counts: a comparison beside it does no harm, nor a constant.
+Nothing is run. Only statements on which the answer depends count, so comparing with the package is allowed.
 """
 
 import ast
@@ -8,29 +8,30 @@ import builtins
 import re
 from collections.abc import Iterator, Sequence
 
-from .statements import Statement, names_wanted, needed_before
+from .statements import Statement, required_names, required_statements
 
 _WITHOUT = re.compile(r"\b(?:without|not use)\s+`([\w.]+)`", re.IGNORECASE)
 
 
-def asked_without(text: str) -> list[str]:
-    """List the packages that the text of an exercise asks to do without."""
+def forbidden_packages(text: str) -> list[str]:
+    """List the packages that the text of an exercise forbids."""
     return _WITHOUT.findall(text)
 
 
-def taken_from(
+def find_forbidden_import(
     package: str, names: set[str], own: Sequence[Statement], given: Sequence[Statement]
 ) -> str | None:
-    """Say what an answer takes from a package, or nothing if it takes nothing.
+    """Return the name that an answer imports from a package, or None.
 
     Args:
-        package: what the exercise asks to do without.
-        names: what the exercise asks for.
-        own: the learner's statements.
-        given: the instructor's. What their functions use is theirs; an import of theirs counts if used.
+        package: name of the forbidden package.
+        names: names that the exercise asks for.
+        own: statements of the learner.
+        given: statements of the instructor. Their functions may use the package; their imports count if the
+            learner uses them.
     """
-    needed = needed_before(own, names)
-    wanted = names_wanted(needed, after=names) - {*dir(builtins)}
+    needed = required_statements(own, names)
+    wanted = required_names(needed, after=names) - {*dir(builtins)}
     wanted -= {name for statement in given if not statement.is_import for name in statement.defines}
     imports = [each.needed_for(wanted) for each in given if each.is_import and each.defines & wanted]
     explained = {name for statement in imports for name in statement.defines}
@@ -42,7 +43,7 @@ def taken_from(
 
 
 def _imported(statement: Statement) -> Iterator[str]:
-    """List what a statement imports, be it in a function, under its whole name."""
+    """Yield the full name of everything that a statement imports, even inside a function."""
     for node in ast.walk(ast.parse(statement.source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""

@@ -1,4 +1,4 @@
-"""Grades as a table: a line for each student and exercise, with what the check said."""
+"""Export grades as a table: one line for each student and exercise, with the message of the check."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ COLUMNS = ("student", "assignment", "exercise", "points", "of", "message")
 
 
 class ExerciseExport(ExportPlugin):
-    """Write the points of every exercise into a CSV file, and why what was not graded was not."""
+    """Write the points of every exercise to a CSV file, with the reason if it was not graded."""
 
-    troubles: Mapping[tuple[str, str], str] = Dict(help="why an assignment of a student was not graded")  # type: ignore[assignment]
+    troubles: Mapping[tuple[str, str], str] = Dict(help="reasons why submissions were not graded")  # type: ignore[assignment]
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write the file; students and assignments that were not asked for are left out."""
+        """Write the file for the selected students and assignments."""
         rows = sorted(
             row
             for assignment in gradebook.assignments
@@ -52,7 +52,7 @@ def _rows(notebook: SubmittedNotebook, troubles: Mapping[tuple[str, str], str]) 
 
 
 def messages(path: Path) -> dict[str, str]:
-    """Read what the referee wrote into a graded notebook: the first paragraph, without a drawing."""
+    """Read the referee's messages from a graded notebook: the first paragraph of each."""
     return {
         cell.metadata.nbgrader["grade_id"]: output.evalue.split("\n\n")[0]
         for cell in nbformat.read(path, as_version=4).cells

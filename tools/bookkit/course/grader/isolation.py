@@ -1,4 +1,4 @@
-"""Run what nobody has read: in a process of its own, with limits, and with nothing to say but its answer."""
+"""Run untrusted code in a child process with limits on time, memory and files."""
 
 import ctypes
 import functools
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MIB = 2**20
-SCRATCH = "GRADER_SCRATCH"  # names folders where answers may write; only a container sets it
+SCRATCH = "GRADER_SCRATCH"  # variable with the folders that answers may write to, in a container
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use: time in seconds, everything else in MiB, memory beyond what it begins with."""
+    """Limits of one run: time in seconds, everything else in MiB; memory counts from the start of the run."""
 
     seconds: float = 10
     memory: int = 1024
@@ -32,16 +32,16 @@ class StoppedError(Exception):
     """A run was stopped, or ended without an answer."""
 
 
-def run_apart(run: Callable[[], bytes], limits: Limits) -> bytes:
-    """Run a function in a child process and return what it returns.
+def run_in_child(run: Callable[[], bytes], limits: Limits) -> bytes:
+    """Run a function in a child process and return its result.
 
-    The child runs as nobody, if it can: then it can read no course, change no file of ours, stop no process
-    of ours and start none of its own. Otherwise it runs as we do, and only a container keeps it from that.
+    If possible, the child runs as the user nobody: it cannot read the course, change
+    our files, or stop or start processes. Otherwise it has our rights, and only a container can protect us.
 
     Raises:
-        StoppedError: there is no answer; the message says why.
+        StoppedError: there is no answer; the message gives the reason.
     """
-    runs_as_nobody()  # found out here, once
+    runs_as_nobody()  # cached before the fork
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -50,7 +50,7 @@ def run_apart(run: Callable[[], bytes], limits: Limits) -> bytes:
     try:
         answer, reason = _read(reading, limits), None
         if not answer:
-            time.sleep(0.1)  # so that it has ended by itself before it is ended
+            time.sleep(0.1)  # give it time to end by itself
     except StoppedError as stopped:
         answer, reason = b"", stopped
     finally:
@@ -66,7 +66,7 @@ def run_apart(run: Callable[[], bytes], limits: Limits) -> bytes:
 
 @functools.cache
 def runs_as_nobody() -> bool:
-    """Say whether we may let a child run as nobody, and nobody can read the Python that it needs."""
+    """Return True if children can run as nobody and nobody can read Python's files."""
     if os.geteuid() != 0:
         return False
     child = os.fork()
@@ -80,19 +80,19 @@ def runs_as_nobody() -> bool:
 
 
 def hide_memory() -> None:
-    """Let no other process of the same user look into this one or its files (Linux)."""
+    """Hide this process's memory and files from other processes of the same user (Linux)."""
     _prctl(4, 0)  # PR_SET_DUMPABLE
 
 
-def tidy() -> None:
-    """Delete what answers that ran as nobody left in the container's folders for it."""
+def clean_scratch() -> None:
+    """Delete files of the user nobody from the scratch folders of the container."""
     if folders := os.environ.get(SCRATCH):
         command = ["find", *folders.split(os.pathsep), "-mindepth", "1", "-user", "nobody", "-delete"]
         subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Let this process take no more memory than it has now and that much more (Linux)."""
+    """Limit this process to so much more memory than it uses now (Linux)."""
     pages = Path("/proc/self/statm")
     if pages.exists():
         now = int(pages.read_text().split()[0]) * resource.getpagesize()
@@ -125,7 +125,7 @@ def _limit(limits: Limits) -> None:
     if runs_as_nobody():
         _become_nobody()
     _lower(resource.RLIMIT_NPROC, 0)
-    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: whoever is judged ends with the judge
+    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the child ends with the judge
 
 
 def _become_nobody() -> None:
@@ -170,8 +170,8 @@ def _kill(child: int) -> None:
 
 def _how_it_ended(status: int) -> str:
     if status >= 0:
-        return "the cells ended Python before there was an answer"
+        return "the cells ended Python before returning an answer"
     crashes = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
     if -status in crashes:
-        return "the cells made Python itself crash, so that there was no answer"
-    return "Python was stopped from outside before there was an answer, perhaps for want of memory"
+        return "the cells crashed Python, so there is no answer"
+    return "Python was killed before returning an answer, perhaps because memory ran out"

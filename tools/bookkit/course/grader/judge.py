@@ -1,4 +1,4 @@
-"""What nbgrader does in place of running a submission's notebook: have it refereed, exercise by exercise."""
+"""Judge a submission exercise by exercise; nbgrader uses this instead of running the notebook."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer
 
 from . import READY
-from .constraints import asked_without
+from .constraints import forbidden_packages
 from .isolation import SCRATCH, Limits
 from .restore import grade_id
 from .statements import read_statements
@@ -28,12 +28,12 @@ GRADER = Path(__file__).parents[1]
 
 
 class Judge(NbGraderPreprocessor):
-    """Write into each cell of a test what the referee says; nbgrader takes its points from there."""
+    """Write the referee's message into each test cell, from which nbgrader takes the points."""
 
-    seconds_a_call = Float(10, help="how long one run of the learner's cells may take").tag(config=True)
-    seconds_an_exercise = Float(60, help="how long all runs for one exercise may take").tag(config=True)
-    seconds_in_all = Float(600, help="how long all exercises of a submission may take").tag(config=True)
-    memory = Integer(1024, help="MiB that one run may take").tag(config=True)
+    seconds_per_call = Float(10, help="time limit for one run of the learner's cells").tag(config=True)
+    seconds_per_exercise = Float(60, help="time limit for all runs of one exercise").tag(config=True)
+    seconds_per_submission = Float(600, help="time limit for all exercises of a submission").tag(config=True)
+    memory = Integer(1024, help="memory limit for one run, in MiB").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Judge a submission."""
@@ -47,33 +47,31 @@ class Judge(NbGraderPreprocessor):
         return nb, resources
 
     def _referee(self, jobs: list[dict[str, Any]]) -> dict[str, str]:
-        """Referee all exercises; one that brings the referee down is passed over, and the next one begins."""
-        limits = Limits(seconds=self.seconds_a_call, memory=self.memory)
+        """Referee all exercises; if one crashes the referee, skip it and continue with the next."""
+        limits = Limits(seconds=self.seconds_per_call, memory=self.memory)
         messages: dict[str, str] = {}
-        ends = time.monotonic() + self.seconds_in_all
+        ends = time.monotonic() + self.seconds_per_submission
         while left := [job for job in jobs if job["grade_id"] not in messages]:
-            job = {"exercises": left, "limits": asdict(limits), "seconds": self.seconds_an_exercise}
+            job = {"exercises": left, "limits": asdict(limits), "seconds": self.seconds_per_exercise}
             told, reason = run_referee(json.dumps(job), ends - time.monotonic())
             messages |= told
             unsaid = [job["grade_id"] for job in left if job["grade_id"] not in told]
-            messages |= dict.fromkeys(unsaid if reason == TIME_IS_UP else unsaid[:1], reason)
+            messages |= dict.fromkeys(unsaid if reason == TIMED_OUT else unsaid[:1], reason)
         return messages
 
 
-TIME_IS_UP = "stopped: all the time for this submission is used up"
-FELL = (
-    "not judged: the program that judges came to an end at this exercise. Read the answer, then grade again"
-)
+TIMED_OUT = "stopped: the time for this submission is used up"
+CRASHED = "not judged: the referee crashed at this exercise. Read the answer, then grade again"
 
 
 def run_referee(job: str, seconds: float) -> tuple[dict[str, str], str]:
-    """Run the referee as a program of its own.
+    """Run the referee in another process.
 
     Returns:
-        What it says to each exercise, and why it said no more.
+        Message for each exercise, and the reason why the referee stopped before the end.
 
     Raises:
-        RuntimeError: it does not even begin, which is no fault of what was handed in.
+        RuntimeError: the referee does not start; this is not the fault of the submission.
     """
     command = [sys.executable, "-m", "grader.referee"]
     referee = subprocess.Popen(
@@ -86,18 +84,18 @@ def run_referee(job: str, seconds: float) -> tuple[dict[str, str], str]:
     )
     try:
         lines, complaints = referee.communicate(job, timeout=seconds)
-        reason = f"{FELL}. {(complaints.strip().splitlines() or [''])[-1]}".strip()
+        reason = f"{CRASHED}. {(complaints.strip().splitlines() or [''])[-1]}".strip()
     except subprocess.TimeoutExpired:
         referee.kill()
-        lines, reason = referee.communicate()[0], TIME_IS_UP
-    if not lines.startswith(READY) and reason != TIME_IS_UP:
-        raise RuntimeError(f"the referee does not run: {complaints.strip() or 'no word'}")
+        lines, reason = referee.communicate()[0], TIMED_OUT
+    if not lines.startswith(READY) and reason != TIMED_OUT:
+        raise RuntimeError(f"the referee does not run: {complaints.strip() or 'no message'}")
     told = [json.loads(line) for line in lines.splitlines() if line.endswith("}")]
     return {each["grade_id"]: each["message"] for each in told}, reason
 
 
 def _environment() -> dict[str, str]:
-    """Keep of our environment what Python needs: a learner's code may read it."""
+    """Return the variables that Python needs and no others, because a learner's code can read them."""
     kept = {
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "LANG", SCRATCH) if name in os.environ
     }
@@ -106,7 +104,7 @@ def _environment() -> dict[str, str]:
 
 
 def exercises(submission: NotebookNode, source: NotebookNode) -> list[dict[str, Any]]:
-    """Lay out what there is to judge: the tests as the instructor wrote them, the answers as handed in."""
+    """Describe each exercise to judge: the instructor's test, and the submitted cells before it."""
     asked = {
         name
         for cell in source.cells
@@ -125,14 +123,14 @@ def exercises(submission: NotebookNode, source: NotebookNode) -> list[dict[str, 
             "trusted": [cell.source for cell in ours],
             "asked": sorted(asked),
             "cells": _cells_before(submission, grade_id(test)),
-            "without": asked_without(told.get(grade_id(test).removesuffix("-check"), "")),
+            "without": forbidden_packages(told.get(grade_id(test).removesuffix("-check"), "")),
         }
         for test in filter(utils.is_grade, source.cells)
     ]
 
 
 def _cells_before(submission: NotebookNode, test: str) -> list[str]:
-    """List the code up to a test; nbgrader has put tests back that were deleted."""
+    """List the code cells before a test; deleted tests have already been restored."""
     sources: list[str] = []
     for cell in submission.cells:
         if grade_id(cell) == test:

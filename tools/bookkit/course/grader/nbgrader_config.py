@@ -1,4 +1,4 @@
-"""How nbgrader runs this course: it keeps the book, the referee judges."""
+"""Configuration of nbgrader for this course."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ sys.path.insert(0, str(COURSE))
 c = get_config()  # type: ignore[name-defined]  # nbgrader brings it
 c.CourseDirectory.root = str(COURSE)
 c.CourseDirectory.course_id = "glassformer"
-# A learner's cell begins as it stands in the book, with dots and nothing added.
+# The learner's cell keeps the starter code of the book; nbgrader adds nothing.
 c.ClearSolutions.code_stub = {"python": ""}
 c.Autograde.sanitize_preprocessors = [
     "grader.restore.Restore",
@@ -25,8 +25,8 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.ExportApp.plugin_class = "grader.export.ExerciseExport"
-# What one run of a learner's cells, one exercise, and one submission may take.
-c.Judge.seconds_a_call = 10
-c.Judge.seconds_an_exercise = 60
-c.Judge.seconds_in_all = 600
+# Limits: seconds for one run of a learner's cells, one exercise and one submission; MiB for one run.
+c.Judge.seconds_per_call = 10
+c.Judge.seconds_per_exercise = 60
+c.Judge.seconds_per_submission = 600
 c.Judge.memory = 1024

@@ -1,4 +1,4 @@
-"""Open the folder of a course with nbgrader, as its nbgrader_config.py says."""
+"""Open the folder of a course with nbgrader."""
 
 import os
 import sys
@@ -10,16 +10,18 @@ from traitlets.config.loader import PyFileConfigLoader
 
 
 def open_course(folder: Path) -> NbGraderAPI:
-    """Open a course; what nbgrader has to say stands in the outcome of what is done with it.
+    """Open a course with the settings of its nbgrader_config.py.
 
     Raises:
-        FileNotFoundError: the folder holds no course.
+        FileNotFoundError: the folder is not a course.
     """
     if not (folder / "nbgrader_config.py").exists():
         raise FileNotFoundError(
-            f"{folder} is no course: wanted nbgrader_config.py in it, as make assignments writes"
+            f"{folder} is not a course: it has no nbgrader_config.py (make assignments writes it)"
         )
-    warnings.filterwarnings("ignore", module="nbgrader|nbformat")  # about its own use of its libraries
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # it calls alembic
+    warnings.filterwarnings("ignore", module="nbgrader|nbformat")
+    os.environ["PATH"] = (
+        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader runs alembic
+    )
     config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
     return NbGraderAPI(config=config)

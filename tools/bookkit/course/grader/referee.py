@@ -1,7 +1,7 @@
-"""The referee of one submission: it runs the checks, and asks the learner's cells for answers.
+"""Referee one submission: run the checks on the answers of the learner's cells.
 
-It is a program of its own, which reads a job from stdin and writes a line for each exercise to stdout.
-The cells that it runs itself are the instructor's: those that bring the checks, and the checks.
+A separate program: it reads a job from stdin and writes one line per exercise to stdout. It runs only the
+instructor's cells itself.
 """
 
 import contextlib
@@ -15,35 +15,35 @@ import torch
 
 from . import READY
 from .attempts import Notebook
-from .constraints import taken_from
-from .isolation import Limits, StoppedError, hide_memory, limit_memory, tidy
-from .statements import Statement, names_wanted, needed_before, read_statements
+from .constraints import find_forbidden_import
+from .isolation import Limits, StoppedError, clean_scratch, hide_memory, limit_memory
+from .statements import Statement, read_statements, required_names, required_statements
 
 
 def main() -> None:
-    """Judge the exercises of a job, one after the other."""
+    """Judge the exercises of a job one by one."""
     job = json.load(sys.stdin)
     hide_memory()
     limit_memory(4096)
     torch.set_num_threads(1)
     print(READY, flush=True)
     for exercise in job["exercises"]:
-        tidy()
+        clean_scratch()
         message = judge(Exercise(**exercise), Limits(**job["limits"]), job["seconds"])
         print(json.dumps({"grade_id": exercise["grade_id"], "message": message}), flush=True)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """What there is to judge.
+    """An exercise to judge.
 
     Attributes:
-        grade_id: the name of the test.
-        check: the test, as the instructor wrote it.
+        grade_id: id of the test.
+        check: code of the instructor's test.
         trusted: the instructor's other cells.
-        asked: the names that are asked for.
-        cells: the learner's cells, and the instructor's that stand among them.
-        without: packages that the exercise asks to do without.
+        asked: names that the exercises ask for.
+        cells: submitted cells before the test.
+        without: packages that the exercise forbids.
     """
 
     grade_id: str
@@ -55,22 +55,22 @@ class Exercise:
 
 
 def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
-    """Say what is wrong with an answer, or nothing if it is right.
+    """Return the message of the check, or an empty string if the answer is right.
 
     Args:
-        exercise: what there is to judge.
-        limits: what one call of the learner's function may use.
-        seconds: how long all calls together may take.
+        exercise: exercise to judge.
+        limits: limits of one call of the learner's function.
+        seconds: time limit for all calls together.
     """
-    wanted = names_wanted(read_statements(exercise.check))
+    wanted = required_names(read_statements(exercise.check))
     asked = wanted & {*exercise.asked}
     ours = [statement for cell in exercise.trusted for statement in read_statements(cell)]
     namespace: dict[str, Any] = {}
-    exec("\n".join(statement.source for statement in needed_before(ours, wanted - asked)), namespace)
+    exec("\n".join(statement.source for statement in required_statements(ours, wanted - asked)), namespace)
     try:
         cells = _cells_needed(exercise.cells, asked)
     except SyntaxError as error:
-        return f"the cell cannot be read as Python: {error.msg}, in line {error.lineno}"
+        return f"the cell is not valid Python: {error.msg}, in line {error.lineno}"
     notebook = Notebook(cells, limits, seconds)
     try:
         namespace |= {name: notebook.answer(name) for name in sorted(asked)}
@@ -80,7 +80,7 @@ def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(exercise.check, namespace)
     except AssertionError as slip:
-        return notebook.stopped or _words(slip) or "a test of the instructor's fails"
+        return notebook.stopped or _words(slip) or "a test of the instructor fails"
     except Exception as error:
         return f"the check could not judge the answer: {type(error).__name__}: {error}"
     own = [each for cell in cells if cell not in exercise.trusted for each in read_statements(cell)]
@@ -88,27 +88,25 @@ def judge(exercise: Exercise, limits: Limits, seconds: float) -> str:
 
 
 def _words(slip: AssertionError) -> str:
-    """Say what a check says; one that met nothing speaks of running a cell, which is over."""
+    """Return the message of a check; an empty answer gets a message of its own."""
     is_empty = any(getattr(said, "state", "") == "not started" for said in slip.args)
-    return "no answer was handed in" if is_empty else str(slip)
+    return "no answer was submitted" if is_empty else str(slip)
 
 
 def _violated_constraint(
     without: list[str], asked: set[str], own: list[Statement], given: list[Statement]
 ) -> str:
     for package in without:
-        if taken := taken_from(package, asked, own, given):
-            return (
-                f"this exercise asks for an answer without `{package}`, and this one takes `{taken}` from it"
-            )
+        if taken := find_forbidden_import(package, asked, own, given):
+            return f"the answer must not use `{package}`, but it imports `{taken}`"
     return ""
 
 
 def _cells_needed(cells: list[str], names: set[str]) -> list[str]:
-    """Choose the cells that the names rest on, so that a slow or broken one elsewhere does no harm.
+    """Select the cells on which the names depend, so that slow or broken cells elsewhere do no harm.
 
     Raises:
-        SyntaxError: no cell brings one of the names, and one of the cells cannot be read.
+        SyntaxError: a name is not defined, and one of the cells is not valid Python.
     """
     chosen, wanted, missing, broken = [], names, names, None
     for cell in reversed(cells):
@@ -120,7 +118,7 @@ def _cells_needed(cells: list[str], names: set[str]) -> list[str]:
         bound = {name for statement in statements for name in statement.defines | statement.changes}
         if bound & {*wanted, "*"}:
             chosen.append(cell)
-            wanted, missing = names_wanted(statements, after=wanted), missing - bound
+            wanted, missing = required_names(statements, after=wanted), missing - bound
     if missing and broken:
         raise broken
     return chosen[::-1]

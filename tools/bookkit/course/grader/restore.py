@@ -1,4 +1,4 @@
-"""Mend what students do to notebooks in good faith, and nbgrader cannot take: copied cells, deleted tests."""
+"""Restore what nbgrader needs in a submitted notebook: unique grade ids, and deleted tests."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 
 class Restore(NbGraderPreprocessor):
-    """Let each of the instructor's cells stand once, and put deleted tests back to where they were."""
+    """Remove the marks of copied cells, and put deleted tests back."""
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        """Mend a submission before nbgrader looks at its cells."""
+        """Restore a submission before nbgrader reads its cells."""
         facts = resources["nbgrader"]
         source = nbformat.read(
             Path("source", facts["assignment"], f"{facts['notebook']}.ipynb"), as_version=4
@@ -30,12 +30,12 @@ class Restore(NbGraderPreprocessor):
 
 
 def grade_id(cell: NotebookNode) -> str:
-    """Return nbgrader's name of a cell; a learner's own cell has none."""
+    """Return nbgrader's id of a cell, or an empty string for a learner's own cell."""
     return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
 def _mark_once(cells: list[NotebookNode]) -> None:
-    """Take nbgrader's marks from the copies of a cell, all but the last."""
+    """Remove nbgrader's metadata from all copies of a cell but the last."""
     seen = {""}
     for cell in reversed(cells):
         if grade_id(cell) in seen:

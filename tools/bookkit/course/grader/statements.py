@@ -1,4 +1,4 @@
-"""Which statements a piece of code rests on: names are followed back to what defines them, nothing is run."""
+"""Find the statements on which a piece of code depends, by name and without running anything."""
 
 import ast
 import functools
@@ -11,20 +11,20 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement, the names that it defines or changes, and those that it uses."""
+    """A statement, and the names that it defines, changes and uses."""
 
     source: str
     defines: frozenset[str]
-    changes: frozenset[str]  # `x[0] = 3` and `x += 3` need the x that was there before
+    changes: frozenset[str]  # `x[0] = 3` and `x += 3` depend on the earlier x
     uses: frozenset[str]
 
     @property
     def is_import(self) -> bool:
-        """Say whether it is an import."""
+        """True for an import."""
         return isinstance(_parse(self.source), ast.Import | ast.ImportFrom)
 
     def needed_for(self, names: Iterable[str]) -> "Statement":
-        """Leave of an import what brings one of the names; any other statement stays as it is."""
+        """Reduce an import to the given names; return any other statement unchanged."""
         node = _parse(self.source)
         if not isinstance(node, ast.Import | ast.ImportFrom):
             return self
@@ -34,26 +34,26 @@ class Statement:
 
 @functools.cache
 def read_statements(code: str) -> tuple[Statement, ...]:
-    """Split code into its statements; what only a notebook understands (``%magic``, ``!command``) is no part.
+    """Split code into statements, without the notebook's ``%magic`` and ``!command``.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the code is not valid Python.
     """
     code = TransformerManager().transform_cell(code)
     nodes = [node for node in ast.parse(code).body if "get_ipython" not in _names(node)]
     return tuple(_statement(node, _source(code, node)) for node in nodes)
 
 
-def names_wanted(statements: Sequence[Statement], after: Iterable[str] = ()) -> set[str]:
-    """List the names that must be there before the statements, so that those of ``after`` are there after."""
+def required_names(statements: Sequence[Statement], after: Iterable[str] = ()) -> set[str]:
+    """Return the names that must exist before the statements, so that those of ``after`` exist after them."""
     wanted = set(after)
     for statement in reversed(statements):
         wanted = _wanted_before(statement, wanted)
     return wanted
 
 
-def needed_before(statements: Sequence[Statement], wanted: Iterable[str]) -> list[Statement]:
-    """Choose those statements that the wanted names rest on, in their order."""
+def required_statements(statements: Sequence[Statement], wanted: Iterable[str]) -> list[Statement]:
+    """Select the statements on which the names depend, in order."""
     names, chosen = set(wanted), []
     for statement in reversed(statements):
         if (statement.defines | statement.changes) & {*names, "*"}:
@@ -105,7 +105,7 @@ def _source(code: str, node: ast.stmt) -> str:
 
 
 def _uses(table: symtable.SymbolTable) -> set[str]:
-    """Collect the global names of a scope and of all scopes in it."""
+    """Collect the global names of a scope and of its nested scopes."""
     is_top = table.get_type() == "module"
     names = {s.get_name() for s in table.get_symbols() if s.is_referenced() and (is_top or s.is_global())}
     return names.union(*map(_uses, table.get_children()))
