@@ -31,7 +31,7 @@ def test_the_source_of_a_claim_is_printed(capsys):
     assert capsys.readouterr().out.endswith("│ measured: 63.9 │ source: Vaswani et al., 2017\n")
 
 
-def test_a_claim_that_does_not_hold_raises_its_sentence_and_number_and_prints_nothing(capsys):
+def test_a_claim_that_does_not_hold_raises_its_statement_and_measurement_and_prints_nothing(capsys):
     with pytest.raises(ClaimError, match=r"claim too-good: 'It is free\.' measured: 3 ms"):
         claim("too-good", "It is free.", holds=False, measured="3 ms")
     assert capsys.readouterr().out == ""
@@ -56,30 +56,30 @@ def test_folklore_raises_exactly_when_verdict_and_measurement_disagree(capsys, v
 
 
 @given(claims)
-def test_parsing_undoes_formatting(entry):
+def test_parsing_inverts_formatting(entry):
     assert parse_line(format_line(entry)) == entry
 
 
 @pytest.mark.parametrize("line", ["", "loss 0.31", "✔ unscaled attention: right.", "✔ claim a holds: b"])
-def test_other_lines_are_no_claims(line):
+def test_other_lines_are_not_claims(line):
     assert parse_line(line) is None
 
 
 @pytest.mark.parametrize("id", ["", "Two Words", "under_score", "-leading", "trailing-", "line\nbreak"])
-def test_an_id_of_another_form_is_answered(id):
+def test_an_invalid_id_is_rejected(id):
     with pytest.raises(ValueError, match="id must be lower-case words joined by hyphens"):
         claim(id, "It holds.", holds=True, measured="1")
 
 
 @pytest.mark.parametrize("text", ["", "two\nlines", "two\x85lines", "a │ measured: b", " spaces", "spaces "])
 @pytest.mark.parametrize("name", ["statement", "measured", "source"])
-def test_text_that_could_not_be_read_back_is_answered(name, text):
+def test_text_that_could_not_be_parsed_again_is_rejected(name, text):
     texts = {"statement": "It holds.", "measured": "1", "source": "us", name: text}
     with pytest.raises(ValueError, match=rf"{name} must be one line without │"):
         claim("fine", texts.pop("statement"), holds=True, **texts)
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_a_verdict_of_another_form_is_answered():
+def test_an_unknown_verdict_is_rejected():
     with pytest.raises(ValueError, match="verdict must be 'holds' or 'does not hold', got 'maybe'"):
         folklore("fine", "It holds.", verdict="maybe", holds=True, measured="1")

@@ -63,7 +63,7 @@ def count_hooks(model):
     return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
 
 
-def test_attentions_are_found_by_their_paths(model):
+def test_attentions_are_named_by_their_paths(model):
     assert list(find_attentions(model)) == NAMES
     assert find_attentions(model)[NAMES[3]] is model.decoder.layers[0].cross_attention
 
@@ -82,7 +82,7 @@ def test_recording_collects_the_weights_of_every_attention(model, ids):
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
 
 
-def test_recorded_weights_know_the_masks_of_the_forward_pass(model, ids):
+def test_recorded_weights_respect_the_masks_of_the_forward_pass(model, ids):
     source_ids, _ = ids
     with record_attention(model) as weights_of:
         model(*ids)
@@ -123,7 +123,7 @@ def test_recorded_weights_are_copies_without_gradient(attention, x):
     torch.testing.assert_close(weights, before)
 
 
-def test_recorded_weights_are_those_that_mixed_the_values_after_dropout(x):
+def test_recorded_weights_are_those_that_averaged_the_values_after_dropout(x):
     attention = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5).to(x.device)
     with record_attention(attention) as weights_of:
         _, weights = attention(x, x, x)
@@ -139,7 +139,7 @@ def test_the_model_runs_once_while_it_is_recorded(model, ids):
     assert len(calls) == 1
 
 
-def test_the_last_of_several_passes_is_kept(attention, x):
+def test_the_last_of_several_passes_is_recorded(attention, x):
     with record_attention(attention) as weights_of:
         attention(x, x, x)
         _, weights = attention(x[:1], x[:1], x[:1])
@@ -154,7 +154,7 @@ def test_nothing_is_recorded_after_the_block(attention, x):
 
 
 @pytest.mark.parametrize("observe", [record_attention, lambda model: ablate_heads(model, {NAMES[0]: [0]})])
-def test_no_hook_outlives_the_block_even_if_the_model_stumbles(model, ids, observe):
+def test_no_hook_outlives_the_block_even_if_the_model_raises(model, ids, observe):
     def stumble(*_):
         assert count_hooks(model) > 1
         raise ZeroDivisionError
@@ -168,7 +168,7 @@ def test_no_hook_outlives_the_block_even_if_the_model_stumbles(model, ids, obser
     assert torch.equal(model(*ids), expected)
 
 
-def test_no_hook_stays_when_a_later_name_is_wrong(model):
+def test_no_hook_remains_if_a_later_name_is_wrong(model):
     with pytest.raises(ValueError, match="nowhere"), ablate_heads(model, {NAMES[0]: [0], "nowhere": [0]}):
         pass
     assert count_hooks(model) == 0
@@ -185,7 +185,7 @@ def test_recordings_nest(attention, x):
 
 
 @pytest.mark.parametrize("path", ["taught", "fused"])
-def test_an_ablated_head_hands_on_zeros(attention, x, path):
+def test_an_ablated_head_outputs_zeros(attention, x, path):
     """The output projection reads each head in its own columns: without those columns, without the head."""
     kept = torch.ones(D_MODEL, device=x.device)
     kept[1 * D_HEAD : 2 * D_HEAD] = 0
@@ -207,7 +207,7 @@ def test_ablating_no_head_changes_nothing(model, ids):
         assert torch.equal(model(*ids), expected)
 
 
-def test_an_ablation_touches_only_what_comes_after_it(model, ids):
+def test_an_ablation_changes_only_later_layers(model, ids):
     with record_attention(model) as before:
         expected = model(*ids)
     with ablate_heads(model, {NAMES[3]: [0, 2]}), record_attention(model) as during:
@@ -239,7 +239,7 @@ def test_recording_and_ablating_work_in_either_order(model, ids):
     torch.testing.assert_close(inside, outside)
 
 
-def test_an_ablated_head_learns_nothing(attention, x):
+def test_an_ablated_head_gets_no_gradient(attention, x):
     with ablate_heads(attention, {"attention": [2]}):
         attention(x, x, x, need_weights=False)[0].square().sum().backward()
     for projection in (attention.query_proj, attention.value_proj):
@@ -248,7 +248,7 @@ def test_an_ablated_head_learns_nothing(attention, x):
         assert (by_head[:2] > 0).all()
 
 
-def test_an_ablated_head_silences_even_infinities(attention, x):
+def test_an_ablated_head_removes_even_infinities(attention, x):
     attention.value_proj.bias.data[:D_HEAD] = float("inf")
     with ablate_heads(attention, {"attention": [0]}):
         assert attention(x, x, x, need_weights=False)[0].isfinite().all()
@@ -256,7 +256,7 @@ def test_an_ablated_head_silences_even_infinities(attention, x):
 
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("number", [-1, HEADS, 1.5])
-def test_a_head_that_is_not_there_is_answered_with_the_range(attention, number):
+def test_a_head_out_of_range_is_rejected_with_the_range(attention, number):
     with (
         pytest.raises(ValueError, match=rf"heads of 'attention' must be from 0 to 2, got \[{number}\]"),
         ablate_heads(attention, {"attention": [0, number]}),
@@ -264,20 +264,18 @@ def test_a_head_that_is_not_there_is_answered_with_the_range(attention, number):
         pass
 
 
-def test_a_name_that_is_not_there_is_answered_with_those_that_are(model):
+def test_an_unknown_attention_is_rejected_with_the_known_ones(model):
     with (
-        pytest.raises(
-            ValueError, match=r"heads names 'cross', but the attentions are encoder\.layers\.0\..*"
-        ),
+        pytest.raises(ValueError, match=r"heads must name attentions of encoder\.layers\.0\..*, got 'cross'"),
         ablate_heads(model, {"cross": [0]}),
     ):
         pass
 
 
 @pytest.mark.parametrize("observe", [record_attention, lambda model: ablate_heads(model, {})])
-def test_a_model_without_attention_is_named(observe):
+def test_a_model_without_attention_is_rejected(observe):
     with (
-        pytest.raises(ValueError, match="must hold a MultiHeadAttention, got a Linear"),
+        pytest.raises(ValueError, match="must contain a MultiHeadAttention, got a Linear"),
         observe(nn.Linear(3, 5)),
     ):
         pass
@@ -302,18 +300,18 @@ def log_probability(model, ids):
     return score
 
 
-def test_gradient_times_input_of_a_sum_is_its_summands(bag, ids):
+def test_gradient_times_input_of_a_sum_gives_its_summands(bag, ids):
     embedding, weight, score = bag
     torch.testing.assert_close(gradient_times_input(score, ids[0], embedding), embedding(ids[0]) @ weight)
 
 
-def test_occlusion_of_a_sum_is_the_summand_less_that_of_the_replacement(bag, ids):
+def test_occlusion_of_a_sum_gives_the_summand_minus_that_of_the_replacement(bag, ids):
     embedding, weight, score = bag
     falls = occlusion(score, ids[0], replacement_id=7)
     torch.testing.assert_close(falls, embedding(ids[0]) @ weight - embedding.weight[7] @ weight)
 
 
-def test_gradients_foretell_what_a_small_step_does(model, ids, log_probability):
+def test_gradients_predict_the_effect_of_a_small_step(model, ids, log_probability):
     model.double()
     embedding, source_ids = model.source_embedding.token, ids[0][1:]
     vectors, gradients = input_gradients(log_probability, source_ids, embedding)
@@ -336,7 +334,7 @@ def log_probability_at(embedding, vectors, score, ids):
         handle.remove()
 
 
-def test_padding_neither_speaks_for_a_score_nor_against_it(model, ids, log_probability):
+def test_padding_contributes_nothing_to_a_score(model, ids, log_probability):
     source_ids, _ = ids
     assert (source_ids[0, 4:] == 0).all()
     saliency = gradient_times_input(log_probability, source_ids, model.source_embedding.token)
@@ -344,21 +342,21 @@ def test_padding_neither_speaks_for_a_score_nor_against_it(model, ids, log_proba
     assert (saliency[0, :4] != 0).all()
 
 
-def test_a_sentence_is_explained_as_if_it_were_alone(model, ids, log_probability):
+def test_a_sentence_is_explained_independently_of_its_batch(model, ids, log_probability):
     source_ids, _ = ids
     embedding = model.source_embedding.token
     for explain in (
         lambda ids: gradient_times_input(log_probability, ids, embedding),
-        lambda ids: occlusion(log_probability, ids, replacement_id=7, spared_ids=[0]),
+        lambda ids: occlusion(log_probability, ids, replacement_id=7, ignored_ids=[0]),
     ):
         alone = explain(source_ids[:1, :4])
         torch.testing.assert_close(explain(source_ids)[:1, :4], alone, rtol=1e-4, atol=1e-6)
 
 
-def test_what_is_spared_is_not_occluded(bag, ids):
+def test_ignored_ids_are_not_occluded(bag, ids):
     _, _, score = bag
     source_ids, _ = ids
-    free, spared = (occlusion(score, source_ids, replacement_id=7, spared_ids=kept) for kept in ([], [0, 3]))
+    free, spared = (occlusion(score, source_ids, replacement_id=7, ignored_ids=kept) for kept in ([], [0, 3]))
     kept = (source_ids == 0) | (source_ids == 3)
     assert kept.any()
     assert (spared[kept] == 0).all()
@@ -366,7 +364,7 @@ def test_what_is_spared_is_not_occluded(bag, ids):
     assert (free[kept] != 0).all()
 
 
-def test_explaining_leaves_ids_and_model_as_they_were(model, ids, log_probability):
+def test_explaining_changes_neither_ids_nor_model(model, ids, log_probability):
     source_ids = ids[0].clone()
     with torch.no_grad():
         gradient_times_input(log_probability, source_ids, model.source_embedding.token)
@@ -376,14 +374,14 @@ def test_explaining_leaves_ids_and_model_as_they_were(model, ids, log_probabilit
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_a_model_in_training_is_not_explained(model, ids, log_probability):
+def test_a_model_in_training_mode_is_rejected(model, ids, log_probability):
     model.train()
     with pytest.raises(ValueError, match="in evaluation mode"):
         input_gradients(log_probability, ids[0], model.source_embedding.token)
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_a_score_must_give_one_number_a_sentence_and_embed_the_ids_once(bag, ids):
+def test_a_score_must_be_one_number_per_sentence_and_embed_the_ids_once(bag, ids):
     embedding, _, score = bag
     source_ids, _ = ids
     for explain in (

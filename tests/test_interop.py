@@ -179,7 +179,7 @@ def test_to_torch_gives_the_same_outputs_and_gradients(kind, norm):
 
 @settings(max_examples=20, deadline=None)
 @given(num_heads=st.integers(1, 5), d_head=st.integers(1, 7), seed=st.integers(0, 999))
-def test_attentions_of_all_sizes_agree(num_heads, d_head, seed):
+def test_attention_of_any_size_is_converted(num_heads, d_head, seed):
     d_model = num_heads * d_head
     theirs = make_theirs("attention", num_heads=num_heads, d_model=d_model)
     source, target = vectors(SOURCE, seed, d_model), vectors(TARGET, seed + 1, d_model)
@@ -191,7 +191,7 @@ def test_attentions_of_all_sizes_agree(num_heads, d_head, seed):
 
 @every_kind
 @either_norm
-def test_there_and_back_again_changes_no_weight(kind, norm_first):
+def test_converting_there_and_back_changes_no_weight(kind, norm_first):
     theirs = make_theirs(kind, norm_first=norm_first)
     again = to_torch(from_torch(theirs))
     assert repr(again) == repr(theirs)
@@ -200,7 +200,7 @@ def test_there_and_back_again_changes_no_weight(kind, norm_first):
 
 @every_kind
 @pytest.mark.parametrize("convert", [from_torch, to_torch])
-def test_weights_are_copied_not_shared(kind, convert):
+def test_weights_are_copied_and_not_shared(kind, convert):
     given = make_theirs(kind) if convert is from_torch else make_ours(kind)
     before = copy.deepcopy(given.state_dict())
     converted = convert(given)
@@ -211,7 +211,7 @@ def test_weights_are_copied_not_shared(kind, convert):
 
 @every_kind
 @pytest.mark.parametrize("training", [False, True])
-def test_training_mode_dropout_and_type_are_kept_both_ways(kind, training):
+def test_training_mode_dropout_and_dtype_are_kept_in_both_directions(kind, training):
     theirs = make_theirs(kind, dropout=0.3, dtype=torch.float32).to(torch.bfloat16).train(training)
     ours = from_torch(theirs)
     for module in (ours, to_torch(ours)):
@@ -224,7 +224,7 @@ def test_training_mode_dropout_and_type_are_kept_both_ways(kind, training):
         assert set(dropouts) == {0.3}
 
 
-def test_a_layer_may_have_a_mode_of_its_own():
+def test_each_layer_keeps_its_training_mode():
     theirs = make_theirs("transformer").train()
     theirs.decoder.layers[1].eval()
     ours = from_torch(theirs)
@@ -233,7 +233,7 @@ def test_a_layer_may_have_a_mode_of_its_own():
         assert [layer.training for layer in module.decoder.layers] == [True, False]
 
 
-def test_each_dropout_finds_its_own_place():
+def test_each_dropout_keeps_its_probability():
     theirs = make_theirs("decoder_layer")
     places = ["dropout1", "dropout2", "dropout", "dropout3"]
     for number, place in enumerate(places, start=1):
@@ -258,7 +258,7 @@ def test_the_device_is_kept(kind, device):
 
 
 @every_kind
-def test_frozen_weights_stay_frozen_and_the_others_free(kind):
+def test_frozen_weights_stay_frozen_and_others_trainable(kind):
     theirs = make_theirs(kind)
     for name, parameter in theirs.named_parameters():
         parameter.requires_grad_("out_proj" in name)
@@ -287,7 +287,7 @@ def test_the_epsilon_of_every_norm_is_kept():
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_an_attention_keeps_its_biases_or_has_none(bias):
+def test_attention_keeps_its_biases_or_their_absence(bias):
     theirs = nn.MultiheadAttention(D_MODEL, HEADS, bias=bias, batch_first=True, dtype=torch.float64)
     ours = from_torch(theirs)
     assert len(list(ours.parameters())) == (8 if bias else 4)
@@ -295,14 +295,14 @@ def test_an_attention_keeps_its_biases_or_has_none(bias):
     assert_same_behaviour("attention", to_torch(ours), ours)
 
 
-def test_a_stack_without_a_final_norm_stays_without():
+def test_a_stack_without_a_final_norm_gets_none():
     theirs = make_theirs("encoder")
     assert theirs.norm is None
     assert isinstance(from_torch(theirs).final_norm, nn.Identity)
     assert to_torch(from_torch(theirs)).norm is None
 
 
-def test_a_whole_transformer_hands_its_stacks_to_torch():
+def test_the_stacks_of_a_whole_transformer_are_converted():
     config = TransformerConfig.tiny(17, d_model=D_MODEL, num_heads=HEADS, num_encoder_layers=2, norm="pre")
     model = Transformer(config).eval()
     theirs = to_torch(EncoderDecoder(model.encoder, model.decoder))
@@ -324,7 +324,7 @@ def test_a_whole_transformer_hands_its_stacks_to_torch():
         ({"dropout": 1.0}, r"dropout must be at least 0 and below 1, got 1"),
     ],
 )
-def test_an_attention_without_a_counterpart_is_answered_with_the_option(options, message):
+def test_an_attention_option_without_a_counterpart_is_rejected_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         from_torch(nn.MultiheadAttention(D_MODEL, HEADS, **{"batch_first": True, **options}))
 
@@ -339,7 +339,7 @@ def test_an_attention_without_a_counterpart_is_answered_with_the_option(options,
         ({"bias": False}, r"bias must be True, got False"),
     ],
 )
-def test_a_layer_without_a_counterpart_is_answered_with_the_option(make, options, message):
+def test_a_layer_option_without_a_counterpart_is_rejected_by_name(make, options, message):
     with pytest.raises(ValueError, match=message):
         from_torch(make(*SIZES, **{"batch_first": True, **options}))
 
@@ -350,20 +350,20 @@ def test_relu_as_a_module_is_relu():
     assert_same_behaviour("encoder_layer", layer, from_torch(layer))
 
 
-def test_a_strange_final_norm_is_named():
+def test_an_unsupported_final_norm_is_rejected():
     stack = make_theirs("encoder")
     stack.norm = nn.RMSNorm(D_MODEL)
     with pytest.raises(ValueError, match="norm must be a LayerNorm or None, got RMSNorm"):
         from_torch(stack)
 
 
-def test_an_attention_with_positions_is_answered_with_them():
+def test_an_attention_with_relative_positions_is_rejected():
     with pytest.raises(ValueError, match="positions must be None, got RotaryPositions"):
         to_torch(MultiHeadAttention(6, 3, positions=RotaryPositions()))
 
 
 @pytest.mark.parametrize("convert", [from_torch, to_torch])
-def test_a_module_without_a_counterpart_is_answered_with_those_that_have_one(convert):
+def test_a_module_without_a_counterpart_is_rejected_with_those_that_have_one(convert):
     kinds = [pair[0 if convert is from_torch else 1].__name__ for pair in PAIRS.values()]
     with pytest.raises(ValueError, match=r"module must be one of .*, got Linear") as caught:
         convert(nn.Linear(3, 5))

@@ -66,7 +66,7 @@ def spoiled():
     return translations, references
 
 
-def test_only_whole_sentences_count():
+def test_exact_match_counts_only_whole_sentences():
     references = [("le", "chat"), ("la", "rue"), ("l'", "île"), ("il",)]
     translations = [["le", "chat"], ("la", "route"), ("l'",), ("il", "il")]
     assert exact_match(translations, references) == 0.25
@@ -80,7 +80,7 @@ def test_bleu_by_hand():
     assert score.value == pytest.approx(expected)
 
 
-def test_scores_and_signatures_are_those_of_sacrebleus_command(spoiled, tmp_path):
+def test_scores_and_signatures_equal_those_of_the_sacrebleu_command(spoiled, tmp_path):
     translations, references = spoiled[0], [own[:1] for own in spoiled[1]]
     (tmp_path / "own").write_text("\n".join(translations), encoding="utf-8")
     (tmp_path / "right").write_text("\n".join(own[0] for own in references), encoding="utf-8")
@@ -94,13 +94,13 @@ def test_scores_and_signatures_are_those_of_sacrebleus_command(spoiled, tmp_path
 
 
 @pytest.mark.parametrize("max_ngram_order", [1, 2, 3, 4, 5])
-def test_bleu_is_papinenis_with_ragged_references(spoiled, max_ngram_order):
+def test_bleu_follows_the_formula_of_papineni_with_any_number_of_references(spoiled, max_ngram_order):
     score = bleu(*spoiled, max_ngram_order=max_ngram_order)
     assert score.value == pytest.approx(papineni(*spoiled, max_ngram_order))
     assert 0 < score.value < 100
 
 
-def test_moses_bleu_is_papinenis_over_its_tokens(spoiled):
+def test_moses_bleu_follows_the_formula_of_papineni_over_its_tokens(spoiled):
     translations = ["The cat's  mat , sir!" + one for one in spoiled[0]]
     references = [["the cat's mat, Sir! " + one for one in several] for several in spoiled[1]]
     tokens = [moses_tokenize(several, language="en") for several in references]
@@ -108,26 +108,26 @@ def test_moses_bleu_is_papinenis_over_its_tokens(spoiled):
     assert moses_bleu(translations, references, language="en").value == pytest.approx(expected)
 
 
-def test_the_mean_of_sentences_is_not_bleu(spoiled):
+def test_the_mean_of_sentence_bleu_is_not_bleu(spoiled):
     alone = [bleu([own], [right]).value for own, right in zip(*spoiled, strict=True)]
     mean = sentence_bleu_mean(*spoiled)
     assert mean.value == pytest.approx(sum(alone) / len(alone))
     assert abs(mean.value - bleu(*spoiled).value) > 0.5
 
 
-def test_a_sentence_too_short_for_four_words_in_a_row_can_be_right():
+def test_a_sentence_too_short_for_a_4_gram_can_score_100():
     assert sentence_bleu_mean(["Il dort"], [["Il dort"]]).value == pytest.approx(100)
 
 
 @every_score
-def test_references_score_100_and_other_words_next_to_nothing(score):
+def test_references_score_100_and_other_words_almost_0(score):
     sentences = ["A cat sat on the mat.", "The dog ran to the old house!"]
     assert score(sentences, [[one] for one in sentences]).value == pytest.approx(100)
     assert score(["Zum Blumen", "Zwölf Boxkämpfer"], [[one] for one in sentences]).value < 10
 
 
 @every_score
-def test_a_second_reference_can_only_help_and_may_be_the_right_one(score):
+def test_a_second_reference_can_only_raise_the_score(score):
     translations = ["I am so tired now.", "She is at home again."]
     near = [["I am very tired now."], ["She is home again."]]
     both = [[*near[0], translations[0]], near[1]]
@@ -135,7 +135,7 @@ def test_a_second_reference_can_only_help_and_may_be_the_right_one(score):
 
 
 @every_score
-def test_an_empty_translation_counts_as_one(score):
+def test_an_empty_translation_counts(score):
     sentences = ["A cat sat on the mat.", "The dog ran to the old house!"]
     references = [[one] for one in sentences]
     half = score(["", sentences[1]], references).value
@@ -143,13 +143,13 @@ def test_an_empty_translation_counts_as_one(score):
     assert score(["", ""], references).value == 0
 
 
-def test_case_counts_in_bleu_and_not_in_moses_bleu():
+def test_case_matters_in_bleu_but_not_in_moses_bleu():
     reference = [["The Dog ran to the Old House!"]]
     assert bleu([reference[0][0].lower()], reference).value < 50
     assert moses_bleu([reference[0][0].lower()], reference, language="en").value == pytest.approx(100)
 
 
-def test_scores_say_how_they_were_counted(spoiled):
+def test_scores_have_the_signature_of_their_metric(spoiled):
     translations, references = spoiled
     first = [one[:1] for one in references]
     assert bleu(translations, first).signature.startswith(
@@ -168,7 +168,7 @@ def test_scores_say_how_they_were_counted(spoiled):
     assert mean.endswith("|mean:sentences")
 
 
-def test_moses_lowers_splits_and_escapes():
+def test_moses_lower_cases_splits_and_escapes():
     assert moses_tokenize(["L'homme «dort», n'est-ce pas?"], language="fr") == [
         "l&apos; homme &quot; dort &quot; , n&apos; est-ce pas ?"
     ]
@@ -181,7 +181,7 @@ def test_moses_lowers_splits_and_escapes():
 @needs_data
 @pytest.mark.parametrize("pair", ["en-de", "en-fr"])
 @pytest.mark.parametrize("year", [2016, 2017])
-def test_moses_makes_the_published_tokens_of_multi30k_from_the_raw_text(pair, year):
+def test_moses_tokenize_reproduces_the_published_tokens_of_multi30k(pair, year):
     sentences = load_corpus(f"multi30k-{pair}").tests[f"test{year}"]
     targets = [own[0] for own in sentences.references]
     for language, plain in zip(pair.split("-"), (sentences.sources, targets), strict=True):
@@ -193,7 +193,7 @@ def test_moses_makes_the_published_tokens_of_multi30k_from_the_raw_text(pair, ye
 
 
 @needs_data
-def test_the_references_have_as_many_tokens_as_wu_et_al_count():
+def test_the_references_have_as_many_tokens_as_wu_et_al_report():
     # "reflen=12103" beside their 41.02: github.com/LividWo/Revisit-MMT, README-baseline.md
     references = load_corpus("multi30k-en-de").tests["test2016"].references
     tokens = moses_tokenize([own[0] for own in references], language="de")
@@ -203,7 +203,7 @@ def test_the_references_have_as_many_tokens_as_wu_et_al_count():
 @pytest.mark.parametrize(
     ("translations", "references"), [([], []), ([("il",)], []), ([("il",)], [("il",)] * 2)]
 )
-def test_as_many_translations_as_references(translations, references):
+def test_translations_and_references_must_have_the_same_length(translations, references):
     with pytest.raises(ValueError, match=rf"translations \({len(translations)}\) and references"):
         exact_match(translations, references)
 
@@ -213,20 +213,20 @@ def test_as_many_translations_as_references(translations, references):
 @pytest.mark.parametrize(
     ("translations", "references", "message"),
     [
-        ([], [], r"translations \(0\) and references \(0\) must be equally many, and at least 1"),
-        (["il"], [["il"], ["elle"]], r"translations \(1\) and references \(2\) must be equally many"),
+        ([], [], r"translations \(0\) and references \(0\) must have the same length, at least 1"),
+        (["il"], [["il"], ["elle"]], r"translations \(1\) and references \(2\) must have the same length"),
         (["il", "elle"], [["il"], []], r"references\[1\] must hold at least one sentence, got none"),
         (["il"], ["il"], r"references\[0\] must be a list of sentences, got one string: 'il'"),
         ("il", [["i"], ["l"]], "translations must be a list of sentences, got one string"),
     ],
 )
-def test_bad_input_is_named(score, translations, references, message):
+def test_an_invalid_argument_is_named(score, translations, references, message):
     with pytest.raises(ValueError, match=message):
         score(translations, references)
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_arguments_that_do_not_fit_are_named():
+def test_unknown_languages_and_orders_are_rejected():
     with pytest.raises(ValueError, match="max_ngram_order must be a whole number of at least 1, got 0"):
         bleu(["il"], [["il"]], max_ngram_order=0)
     with pytest.raises(ValueError, match=r"language must be one of .*'de', .*, got 'german'"):

@@ -1,7 +1,7 @@
-"""Sentences that are measured: printed where they hold, raised where they do not.
+"""Claims: sentences of the book that are checked against a measurement.
 
-Every empirical sentence of the book ends in a call of `claim` or `folklore`. The line it prints is
-stored with the notebook, compared by the tests, and read back by `parse_line` for the claims ledger.
+Every empirical sentence has a call of `claim` or `folklore`. The line it prints is stored in the notebook,
+compared by the tests, and parsed by `parse_line` for the claims ledger.
 """
 
 import re
@@ -17,11 +17,11 @@ _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class ClaimError(AssertionError):
-    """A sentence of the book is not what was measured."""
+    """A claim of the book contradicts its measurement."""
 
 
 class Claim(NamedTuple):
-    """One measured sentence, as the ledger shows it."""
+    """A claim with its measurement, as the ledger lists it."""
 
     kind: Literal["claim", "folklore"]
     id: str
@@ -32,17 +32,17 @@ class Claim(NamedTuple):
 
 
 def claim(id: str, statement: str, *, holds: bool, measured: str, source: str | None = None) -> None:
-    """Print a sentence with the number it rests on; raise if the measurement does not bear it out.
+    """Print a claim with its measurement, or raise if the measurement contradicts it.
 
     Args:
-        id: its name in the ledger: lower-case words joined by hyphens, unique in the book.
-        statement: what is claimed, a whole sentence.
-        holds: whether the measurement bears it out.
-        measured: the measured value, rounded to what survives another machine.
-        source: who said it first, if it was not us.
+        id: name in the ledger: lower-case words joined by hyphens, unique in the book.
+        statement: claim as a whole sentence.
+        holds: True if the measurement supports the claim.
+        measured: measured value, rounded to digits that are the same on other machines.
+        source: original source of the claim, if it is not ours.
 
     Raises:
-        ClaimError: it does not hold.
+        ClaimError: the claim does not hold.
     """
     _record(Claim("claim", id, statement, "holds", measured, source), bool(holds))
 
@@ -50,18 +50,18 @@ def claim(id: str, statement: str, *, holds: bool, measured: str, source: str | 
 def folklore(
     id: str, belief: str, *, verdict: Verdict, holds: bool, measured: str, source: str | None = None
 ) -> None:
-    """Print a popular belief with what was measured; raise if the verdict is not what was measured.
+    """Print a popular belief with its measurement, or raise if the measurement contradicts the verdict.
 
     Args:
-        id: its name in the ledger, as in `claim`.
-        belief: what is often said, a whole sentence.
-        verdict: what the text says of it.
-        holds: whether the measurement bears the belief out.
-        measured: the measured value, rounded to what survives another machine.
-        source: where the belief is found.
+        id: name in the ledger, as in `claim`.
+        belief: popular belief as a whole sentence.
+        verdict: verdict of the text on the belief.
+        holds: True if the measurement supports the belief.
+        measured: measured value, rounded to digits that are the same on other machines.
+        source: source of the belief.
 
     Raises:
-        ClaimError: the text's verdict and the measurement disagree.
+        ClaimError: the verdict and the measurement disagree.
     """
     if verdict not in ("holds", "does not hold"):
         raise ValueError(f"verdict must be 'holds' or 'does not hold', got {verdict!r}")
@@ -80,14 +80,14 @@ def _record(entry: Claim, as_stated: bool) -> None:
 
 
 def format_line(entry: Claim) -> str:
-    """Write a claim as the one line that notebooks store."""
+    """Format a claim as the line that notebooks store."""
     mark = "✔" if entry.verdict == "holds" else "✘"
     line = f"{mark} {entry.kind} {entry.id} {entry.verdict}: {entry.statement} │ measured: {entry.measured}"
     return line if entry.source is None else f"{line} │ source: {entry.source}"
 
 
 def parse_line(line: str) -> Claim | None:
-    """Read a claim back from a line that `format_line` wrote; None for any other line."""
+    """Parse a line that `format_line` formatted; return None for any other line."""
     found = _LINE.match(line)
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""Look inside a model while it runs, switch off parts of it, and ask which tokens an answer rests on.
+"""Record attention weights, ablate heads, and attribute a score to tokens.
 
-All of it from outside: the model is as it was when the block ends or the function returns.
+All functions work from outside, with hooks that are removed afterwards.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -14,17 +14,17 @@ from torch import Tensor, nn
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.validation import require_ids, require_shape
 
-#: A number for each sentence of a batch, such as the log-probability of a word that is to be explained.
+#: Function that scores each sentence of a batch, such as by the log-probability of a word.
 Score = Callable[[Int[Tensor, "batch time"]], Float[Tensor, " batch"]]
 
 
 def find_attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
-    """Return every attention of a model by its name, such as "decoder.layers.0.cross_attention".
+    """Return all attentions of a model by name, such as "decoder.layers.0.cross_attention".
 
-    A model that is itself a `MultiHeadAttention` has the one name "attention".
+    If the model itself is a `MultiHeadAttention`, its name is "attention".
 
     Raises:
-        ValueError: there is none.
+        ValueError: the model has no attention.
     """
     found = {
         name or "attention": module
@@ -32,27 +32,27 @@ def find_attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
         if isinstance(module, MultiHeadAttention)
     }
     if not found:
-        raise ValueError(f"model must hold a MultiHeadAttention, got a {type(model).__name__} without one")
+        raise ValueError(f"model must contain a MultiHeadAttention, got a {type(model).__name__} without one")
     return found
 
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Collect the weights of every attention that runs inside the block.
+    """Record the weights of every attention that runs inside the block.
 
-    The weights are the very ones that mixed the values, so the taught path is taken while recording; the
-    output is the same. Of several forward passes the last is kept.
+    The recorded weights are those that averaged the values, so attention takes the taught path inside the
+    block; the output is the same. Of several forward passes, the last is recorded.
 
     >>> with record_attention(model) as weights_of:                  # doctest: +SKIP
     ...     model(source_ids, target_ids)
     >>> weights_of["decoder.layers.0.cross_attention"]               # doctest: +SKIP
 
     Args:
-        model: anything that holds a `MultiHeadAttention`, or is one.
+        model: module that contains or is a `MultiHeadAttention`.
 
     Yields:
-        A dictionary from names, as `find_attentions` gives them, to weights of shape
-        ``*batch heads query key``: copies without gradient, on the device of the model.
+        The weights, ``*batch heads query key``, by the names of `find_attentions`: detached copies on the
+        model's device.
 
     Raises:
         ValueError: the model has no attention.
@@ -67,57 +67,57 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 @contextmanager
 def ablate_heads(model: nn.Module, heads: Mapping[str, Iterable[int]]) -> Iterator[None]:
-    """Switch heads off inside the block: what they attended to is replaced by zeros.
+    """Ablate heads inside the block: replace their outputs by zeros.
 
-    Only what a head hands on is removed. Its weights are still computed and can be recorded, and the bias of
-    the output projection still counts.
+    The weights of an ablated head are still computed and can be recorded. The bias of the output projection
+    still applies.
 
     >>> with ablate_heads(model, {"encoder.layers.1.self_attention": [0, 3]}):   # doctest: +SKIP
     ...     model(source_ids, target_ids)
 
     Args:
-        model: anything that holds a `MultiHeadAttention`, or is one.
-        heads: which heads, counted from 0, of which attentions, by their names in `find_attentions`.
+        model: module that contains or is a `MultiHeadAttention`.
+        heads: indices of the heads to ablate, counted from 0, by the attention's name in `find_attentions`.
 
     Raises:
-        ValueError: there is no attention of that name, or no head of that number.
+        ValueError: an attention or a head does not exist.
     """
     attentions = find_attentions(model)
     with ExitStack() as hooks:
         for name, numbers in heads.items():
             if name not in attentions:
-                raise ValueError(f"heads names {name!r}, but the attentions are {', '.join(attentions)}")
-            switched_off = _mark_heads(name, tuple(numbers), attentions[name].num_heads)
-            hooks.enter_context(attentions[name].heads.register_forward_hook(_silence(switched_off)))
+                raise ValueError(f"heads must name attentions of {', '.join(attentions)}, got {name!r}")
+            ablated = _head_mask(name, tuple(numbers), attentions[name].num_heads)
+            hooks.enter_context(attentions[name].heads.register_forward_hook(_zero_heads(ablated)))
         yield
 
 
 def input_gradients(
     score: Score, ids: Int[Tensor, "batch time"], embedding: nn.Embedding
 ) -> tuple[Float[Tensor, "batch time d_model"], Float[Tensor, "batch time d_model"]]:
-    """Give each token's vector, and how a score changes with each of its numbers.
+    """Compute the gradient of a score with respect to each token's embedding vector.
 
     Args:
-        score: runs the model on ids, in evaluation mode.
-        ids: the sentences in question.
-        embedding: where the model looks these tokens up.
+        score: function that runs the model on ids, in evaluation mode.
+        ids: token ids of the sentences to explain.
+        embedding: embedding that the model applies to ``ids``.
 
     Returns:
-        The vectors, and the gradients of each sentence's score with respect to them.
+        The embedding vectors, and the gradients of each sentence's score with respect to them.
 
     Raises:
-        ValueError: the model is in training mode, where dropout would answer another question each time; or
-            the score does not give one number a sentence, or does not come from the embedded ids.
+        ValueError: the model is in training mode, where dropout would make the score random; or the score is
+            not one number per sentence, or does not depend on the embedded ids.
     """
     if embedding.training:
         raise ValueError("score must run the model in evaluation mode: call model.eval() first")
     looked_up: list[Tensor] = []
 
-    def start_here(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+    def detach(module: nn.Module, args: Any, output: Tensor) -> Tensor:
         looked_up.append(output.detach().requires_grad_())
         return looked_up[-1]
 
-    handle = embedding.register_forward_hook(start_here)
+    handle = embedding.register_forward_hook(detach)
     try:
         with torch.enable_grad():
             scores = score(ids)
@@ -136,10 +136,10 @@ def input_gradients(
 def gradient_times_input(
     score: Score, ids: Int[Tensor, "batch time"], embedding: nn.Embedding
 ) -> Float[Tensor, "batch time"]:
-    """Say how much each token speaks for a score: its vector times the score's gradient, summed.
+    """Attribute a score to tokens: the dot product of each token's vector and gradient.
 
-    If the score were linear in the vectors, these would be its summands. Arguments and errors as in
-    `input_gradients`; see Shrikumar et al. (2016).
+    If the score were linear in the vectors, these would be its summands (Shrikumar et al., 2016). Arguments
+    and errors as in `input_gradients`.
     """
     vectors, gradients = input_gradients(score, ids, embedding)
     return (vectors * gradients).sum(-1)
@@ -151,33 +151,33 @@ def occlusion(
     ids: Int[Tensor, "batch time"],
     *,
     replacement_id: int,
-    spared_ids: Collection[int] = (),
+    ignored_ids: Collection[int] = (),
 ) -> Float[Tensor, "batch time"]:
-    """Say how far a score falls when a token, one at a time, gives way to another (Zeiler & Fergus, 2014).
+    """Compute how much a score falls when a token is replaced, one token at a time (Zeiler & Fergus, 2014).
 
     Args:
-        score: runs the model on ids.
-        ids: the sentences in question.
-        replacement_id: what takes the place of each token in turn; best a token that the model has met.
-        spared_ids: what is never replaced, such as padding: there the fall is 0.
+        score: function that runs the model on ids.
+        ids: token ids of the sentences to explain.
+        replacement_id: id that replaces each token in turn, preferably one that the model was trained on.
+        ignored_ids: ids that are never replaced, such as padding; their result is 0.
 
     Raises:
-        ValueError: ids are no ids, or the score does not give one number a sentence.
+        ValueError: ``ids`` are not token ids, or the score is not one number per sentence.
     """
     require_ids("ids", ids)
     before = score(ids)
     require_shape((len(ids),), score=before)
-    falls = []
-    for place in range(ids.shape[1]):
+    differences = []
+    for position in range(ids.shape[1]):
         occluded = ids.clone()
-        occluded[:, place] = replacement_id
-        falls.append(before - score(occluded))
-    spared = torch.isin(ids, torch.tensor(tuple(spared_ids), dtype=ids.dtype, device=ids.device))
-    return torch.stack(falls, dim=-1).masked_fill(spared, 0)
+        occluded[:, position] = replacement_id
+        differences.append(before - score(occluded))
+    ignored = torch.isin(ids, torch.tensor(tuple(ignored_ids), dtype=ids.dtype, device=ids.device))
+    return torch.stack(differences, dim=-1).masked_fill(ignored, 0)
 
 
-def _mark_heads(name: str, numbers: tuple[int, ...], num_heads: int) -> Tensor:
-    """Return a mask over ``heads query d_head`` that is True for the given heads."""
+def _head_mask(name: str, numbers: tuple[int, ...], num_heads: int) -> Tensor:
+    """Make a mask over ``heads query d_head`` that is True for the given heads."""
     if outside := [number for number in numbers if number not in range(num_heads)]:
         raise ValueError(f"heads of {name!r} must be from 0 to {num_heads - 1}, got {outside}")
     return torch.tensor([number in numbers for number in range(num_heads)])[:, None, None]
@@ -195,9 +195,9 @@ def _keep_weights(name: str, weights_of: dict[str, Tensor]) -> Callable[..., Non
     return hook
 
 
-def _silence(switched_off: Tensor) -> Callable[..., Any]:
+def _zero_heads(ablated: Tensor) -> Callable[..., Any]:
     def hook(module: nn.Module, args: Any, output: tuple[Tensor, Tensor | None]) -> Any:
         attended, weights = output
-        return attended.masked_fill(switched_off.to(attended.device), 0), weights
+        return attended.masked_fill(ablated.to(attended.device), 0), weights
 
     return hook

@@ -1,4 +1,4 @@
-"""Carry weights to and from torch.nn: the same outputs and the same gradients, on either side.
+"""Convert modules to and from torch.nn, with the same outputs and gradients.
 
 | torch.nn                | glassformer.modules  |
 |-------------------------|----------------------|
@@ -9,8 +9,8 @@
 | TransformerDecoder      | Decoder              |
 | Transformer             | EncoderDecoder, here |
 
-Two conventions differ, whichever way the weights go. In the boolean masks of torch.nn, True means "may *not*
-look": hand over ``~attn_mask``. And where a query may look at nothing, torch.nn gives NaN, we give zeros.
+Two conventions differ. In boolean masks of torch.nn, True means "may *not* attend", so pass ``~attn_mask``.
+And if a query may attend to no key, torch.nn returns NaN, while we return zeros.
 """
 
 import copy
@@ -50,13 +50,13 @@ _PARTS_OF_DECODER_LAYER = _PARTS_OF_ENCODER_LAYER | {
 
 
 class EncoderDecoder(nn.Module):
-    """Both stacks without embeddings and vocabulary: the counterpart of nn.Transformer.
+    """Encoder and decoder without embeddings and output projection: the counterpart of nn.Transformer.
 
-    To hand a `Transformer` to torch.nn: ``to_torch(EncoderDecoder(model.encoder, model.decoder))``.
+    To convert a `Transformer` to torch.nn: ``to_torch(EncoderDecoder(model.encoder, model.decoder))``.
 
     Args:
-        encoder: what reads.
-        decoder: what writes.
+        encoder: stack of encoder layers.
+        decoder: stack of decoder layers.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
@@ -72,14 +72,14 @@ class EncoderDecoder(nn.Module):
         target_mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "*batch target d_model"]:
-        """Turn embedded tokens into what the next target tokens are told from.
+        """Compute the decoder's hidden states from embedded tokens.
 
         Args:
-            source: one vector a source position.
-            target: one vector a target position.
-            source_mask: True where a source position may look at a source position.
-            target_mask: True where a target position may look at a target position.
-            memory_mask: True where a target position may look at a source position.
+            source: one vector per source position.
+            target: one vector per target position.
+            source_mask: True where a source position may attend to a source position.
+            target_mask: True where a target position may attend to a target position.
+            memory_mask: True where a target position may attend to a source position.
         """
         memory = self.encoder(source, source_mask)
         return self.decoder(target, memory, target_mask, memory_mask)
@@ -87,32 +87,31 @@ class EncoderDecoder(nn.Module):
 
 @singledispatch
 def from_torch(module: nn.Module) -> Any:
-    """Return our counterpart of a torch.nn module, with copies of its weights.
+    """Convert a torch.nn module to ours, with copies of its weights.
 
-    Data type, device, training mode, dropout and frozen weights stay as they are. Our modules always take
-    the batch first.
+    Dtype, device, training mode, dropout and frozen weights stay the same.
 
     Args:
-        module: one of the torch.nn modules in the table above, made with ``batch_first=True``.
+        module: torch.nn module of the table above, with ``batch_first=True``.
 
     Raises:
-        ValueError: the module has no counterpart, or one of its options has none; the message names it.
+        ValueError: the module or one of its options has no counterpart.
     """
-    known = ", ".join(kind.__name__ for kind in from_torch.registry if kind is not object)
+    known = ", ".join(each.__name__ for each in from_torch.registry if each is not object)
     raise ValueError(f"module must be one of torch.nn's {known}, got {type(module).__name__}")
 
 
 @singledispatch
 def to_torch(module: nn.Module) -> Any:
-    """Return torch.nn's counterpart of one of our modules, with copies of its weights: undoes `from_torch`.
+    """Convert one of our modules to torch.nn, with copies of its weights: the inverse of `from_torch`.
 
     Args:
-        module: one of our modules in the table above.
+        module: module of the table above.
 
     Raises:
-        ValueError: the module has no counterpart, or its attentions have positions of their own.
+        ValueError: the module has no counterpart, or its attention has relative positions.
     """
-    known = ", ".join(kind.__name__ for kind in to_torch.registry if kind is not object)
+    known = ", ".join(each.__name__ for each in to_torch.registry if each is not object)
     raise ValueError(f"module must be one of {known}, got {type(module).__name__}")
 
 
@@ -135,7 +134,7 @@ def _(module: nn.MultiheadAttention) -> MultiHeadAttention:
         ours = MultiHeadAttention(module.embed_dim, module.num_heads, dropout=module.dropout, bias=has_bias)
     for name in ("weight", "bias") if has_bias else ("weight",):
         stacked = getattr(module, f"in_proj_{name}")
-        for projection, part in zip(_inward(ours), stacked.chunk(3), strict=True):
+        for projection, part in zip(_input_projections(ours), stacked.chunk(3), strict=True):
             setattr(projection, name, _copy_of(part, stacked.requires_grad))
         outward = getattr(module.out_proj, name)
         setattr(ours.output_proj, name, _copy_of(outward, outward.requires_grad))
@@ -152,7 +151,7 @@ def _(module: MultiHeadAttention) -> nn.MultiheadAttention:
             module.d_model, module.num_heads, dropout=module.heads.dropout, bias=has_bias, batch_first=True
         )
     for name in ("weight", "bias") if has_bias else ("weight",):
-        parts = [getattr(projection, name) for projection in _inward(module)]
+        parts = [getattr(projection, name) for projection in _input_projections(module)]
         setattr(theirs, f"in_proj_{name}", _copy_of(torch.cat(parts), any(p.requires_grad for p in parts)))
         outward = getattr(module.output_proj, name)
         setattr(theirs.out_proj, name, _copy_of(outward, outward.requires_grad))
@@ -223,7 +222,7 @@ def _(module: nn.Transformer) -> EncoderDecoder:
 @to_torch.register
 def _(module: EncoderDecoder) -> nn.Transformer:
     d_model, num_heads, _ = _sizes_of_ours(module.encoder.layers[0])
-    # nn.Transformer draws new weights for the stacks it is given, so ours are put in afterwards.
+    # nn.Transformer initialises the stacks it is given anew, so ours are set afterwards.
     theirs = nn.Transformer(
         d_model, num_heads, custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True
     )
@@ -233,7 +232,7 @@ def _(module: EncoderDecoder) -> nn.Transformer:
 
 
 def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable[[nn.Module], Any]) -> Made:
-    """Put copies of the parts of one layer into another: attentions converted, the rest as it is."""
+    """Copy the submodules of one layer into another, and convert its attentions."""
     made.train(given.training)
     for name, given_name in parts.items():
         part = given.get_submodule(given_name)
@@ -242,11 +241,11 @@ def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable
     return made
 
 
-def _fill_our_stack(kind: type[Stack], theirs: nn.TransformerEncoder | nn.TransformerDecoder) -> Stack:
+def _fill_our_stack(stack: type[Stack], theirs: nn.TransformerEncoder | nn.TransformerDecoder) -> Stack:
     if not isinstance(theirs.norm, nn.LayerNorm | None):
         raise ValueError(f"norm must be a LayerNorm or None, got {type(theirs.norm).__name__}")
-    ours = kind((from_torch(layer) for layer in theirs.layers), copy.deepcopy(theirs.norm))
-    for module in (ours, ours.layers, ours.final_norm):  # not `train`: a layer may have a mode of its own
+    ours = stack((from_torch(layer) for layer in theirs.layers), copy.deepcopy(theirs.norm))
+    for module in (ours, ours.layers, ours.final_norm):  # not `train`: layers may differ in their mode
         module.training = theirs.training
     return ours
 
@@ -275,11 +274,11 @@ def _require_counterpart(layer: nn.TransformerEncoderLayer | nn.TransformerDecod
         name = getattr(activation, "__name__", type(activation).__name__)
         raise ValueError(f"activation must be relu, got {name}")
     if layer.linear1.bias is None:
-        raise ValueError("bias must be True, got False: our layers always have biases")
+        raise ValueError("bias must be True, got False, because our layers always have biases")
 
 
-def _inward(attention: MultiHeadAttention) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
-    """Return the projections in the order in which torch.nn stacks them."""
+def _input_projections(attention: MultiHeadAttention) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
+    """Return the input projections in the order in which torch.nn stacks them."""
     return attention.query_proj, attention.key_proj, attention.value_proj
 
 

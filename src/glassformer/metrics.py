@@ -1,4 +1,4 @@
-"""How good translations are."""
+"""Scores of translations: BLEU, chrF and exact match."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,11 +14,12 @@ from glassformer.validation import require_choice, require_whole
 
 
 class Score(NamedTuple):
-    """A number that means nothing without the way it was counted.
+    """A score and the signature of its computation.
 
     Attributes:
-        value: from 0 to 100, higher is better.
-        signature: how it was counted, as sacreBLEU writes it; only scores that share it can be compared.
+        value: score from 0 to 100; higher is better.
+        signature: settings of the metric in sacreBLEU's notation; only scores with equal signatures are
+            comparable.
     """
 
     value: float
@@ -26,12 +27,12 @@ class Score(NamedTuple):
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Share of translations that are their reference, word for word.
+    """Compute the share of translations that equal their reference.
 
     Raises:
-        ValueError: there are not equally many of both, or none.
+        ValueError: translations and references differ in number, or there are none.
     """
-    _require_equally_many(translations, references)
+    _require_same_number(translations, references)
     same = [tuple(one) == tuple(other) for one, other in zip(translations, references, strict=True)]
     return sum(same) / len(same)
 
@@ -39,19 +40,20 @@ def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequ
 def bleu(
     translations: Sequence[str], references: Sequence[Sequence[str]], *, max_ngram_order: int = 4
 ) -> Score:
-    """BLEU of plain, cased text (Papineni et al., 2002), as sacreBLEU counts it (Post, 2018).
+    """Compute BLEU of plain, cased text (Papineni et al., 2002) with sacreBLEU (Post, 2018).
 
-    Over all sentences together: the geometric mean of the shares of n-grams that a reference holds too, for
-    n from 1 to ``max_ngram_order``, times exp(1 − references' length / translations' length) where that is
+    BLEU is computed over all sentences together: the geometric mean of the n-gram precisions for n from 1 to
+    ``max_ngram_order``, times the brevity penalty exp(1 − reference length / translation length) if that is
     below 1.
 
     Args:
-        translations: what is scored, as a reader would see it.
-        references: for each translation, one right one or more; not all need have equally many.
-        max_ngram_order: the longest n-gram that counts. BLEU without further words means 4.
+        translations: translations as plain text.
+        references: one or more references for each translation, as plain text; their number may vary.
+        max_ngram_order: length of the longest n-grams; the standard is 4.
 
     Raises:
-        ValueError: there are not equally many of both, none, or a translation has no reference.
+        ValueError: translations and references differ in number, there are none, or a translation has no
+            reference.
     """
     require_whole(max_ngram_order=max_ngram_order)
     metric = BLEU(max_ngram_order=max_ngram_order)
@@ -62,20 +64,19 @@ def bleu(
 
 
 def moses_bleu(translations: Sequence[str], references: Sequence[Sequence[str]], *, language: str) -> Score:
-    """BLEU of lower-cased words and symbols as Moses cuts them: what published Multi30k numbers are.
+    """Compute BLEU of lower-cased Moses tokens, as published for Multi30k.
 
-    Wu et al. (2021) train on text that is normalised, lower-cased and tokenised, join the pieces of words
-    that come out, and let fairseq count: BLEU to order 4 over the tokens of all sentences, without smoothing,
-    as Moses' multi-bleu.perl does. Here plain text is brought into that form first, by `moses_tokenize`, and
-    counted in the same way. The references come out as the published ones, token for token: for test2016 in
-    German the 12,103 that their log reports. Two things may differ: their translations are counted in the
-    tokens they were written in, ours are written as plain text and cut anew; and fairseq takes a reference
-    token that the vocabulary does not hold for missed, whatever was written.
+    Wu et al. (2021) train on text that is normalised, lower-cased and tokenised, merge subwords, and score
+    with fairseq: BLEU of order 4 over the tokens of all sentences, without smoothing, as Moses'
+    multi-bleu.perl. Here `moses_tokenize` converts plain text to that form first. The references equal the
+    published ones token for token: 12,103 tokens for test2016 in German, as their log reports. Two
+    differences remain. Their translations are scored in the tokens that the model generated, while ours are
+    detokenised and tokenised again. And fairseq counts a reference token outside the vocabulary as missed.
 
     Args:
-        translations: what is scored, as a reader would see it.
-        references: as in `bleu`, as plain text.
-        language: the language of both, in two letters.
+        translations: translations as plain text.
+        references: references as in `bleu`.
+        language: language of both, as a two-letter code.
 
     Raises:
         ValueError: as in `bleu`, or Moses does not know the language.
@@ -90,33 +91,33 @@ def moses_bleu(translations: Sequence[str], references: Sequence[Sequence[str]],
 
 
 def moses_tokenize(sentences: Sequence[str], *, language: str) -> list[str]:
-    """Normalise punctuation, lower the case, and put a space between all tokens, as Moses' scripts do.
+    """Normalise punctuation, lower-case, and tokenise sentences, as Moses' scripts do.
 
-    It is what made Multi30k's files "lc.norm.tok" from the raw ones (Elliott et al., 2016). Symbols that mean
-    something in XML are escaped: ' becomes &apos;.
+    This is how Multi30k's files "lc.norm.tok" were made (Elliott et al., 2016). Special characters of XML are
+    escaped: ' becomes &apos;.
 
     Args:
-        sentences: plain text.
-        language: its language, in two letters.
+        sentences: sentences as plain text.
+        language: their language, as a two-letter code.
 
     Raises:
         ValueError: Moses does not know the language.
     """
     require_choice(_moses_languages(), language=language)
     normalizer, tokenizer = _moses(language)
-    # Moses' scripts see each line with its end, on which a rule for closing quotation marks depends.
+    # Moses' scripts see each line with its newline, on which a rule for closing quotation marks depends.
     normal = (normalizer.normalize(f"{sentence}\n").lower() for sentence in sentences)
     return [tokenizer.tokenize(sentence, return_str=True, escape=True) for sentence in normal]
 
 
 def chrf(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Score:
-    """How many n-grams of letters, up to 6, translations and references share (Popović, 2015).
+    """Compute chrF, the F-score of character n-grams up to length 6 (Popović, 2015).
 
-    A word that is nearly right counts for something here, and for nothing in `bleu`.
+    Unlike `bleu`, it gives credit to a word that is nearly right.
 
     Args:
-        translations: what is scored, as a reader would see it.
-        references: as in `bleu`.
+        translations: translations as plain text.
+        references: references as in `bleu`.
 
     Raises:
         ValueError: as in `bleu`.
@@ -125,20 +126,20 @@ def chrf(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Sc
 
 
 def sentence_bleu_mean(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Score:
-    """Mean of the BLEU of each sentence alone, which is not BLEU and often printed as if it were.
+    """Compute the mean of sentence BLEU, which is not BLEU, although it is often reported as such.
 
-    Most single sentences share no four words in a row with their reference, so that each has to be smoothed,
-    and short sentences weigh as much as long ones.
+    Most sentences share no 4-gram with their reference, so each score must be smoothed, and short sentences
+    weigh as much as long ones.
 
     Args:
-        translations: what is scored, as a reader would see it.
-        references: as in `bleu`.
+        translations: translations as plain text.
+        references: references as in `bleu`.
 
     Raises:
         ValueError: as in `bleu`.
     """
     _require_references(translations, references)
-    metric = BLEU(effective_order=True)  # leaves out orders that the sentence is too short for
+    metric = BLEU(effective_order=True)  # skips orders longer than the sentence
     scores = [
         metric.sentence_score(translation, list(own)).score
         for translation, own in zip(translations, references, strict=True)
@@ -152,7 +153,7 @@ def _score_corpus(
 ) -> Score:
     _require_references(translations, references)
     most = max(map(len, references))
-    # The library reads references by column, where None fills up what a sentence has fewer of.
+    # The library reads references by column; None pads sentences with fewer references.
     columns: list[list[Any]] = [
         [own[column] if column < len(own) else None for own in references] for column in range(most)
     ]
@@ -167,21 +168,21 @@ def _moses(language: str) -> tuple[MosesPunctNormalizer, MosesTokenizer]:
 
 @cache
 def _moses_languages() -> tuple[str, ...]:
-    """Return the languages that Moses knows; for any other it would take English rules without a word."""
+    """Return the languages that Moses knows; for any other, it silently applies English rules."""
     return tuple(sorted(set(NonbreakingPrefixes().available_langs.values())))
 
 
-def _require_equally_many(translations: Sequence[Any], references: Sequence[Any]) -> None:
+def _require_same_number(translations: Sequence[Any], references: Sequence[Any]) -> None:
     if len(translations) != len(references) or not references:
         raise ValueError(
             f"translations ({len(translations)}) and references ({len(references)}) "
-            f"must be equally many, and at least 1"
+            f"must have the same length, at least 1"
         )
 
 
 def _require_references(translations: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Every translation is a string with a list of one reference or more."""
-    _require_equally_many(translations, references)
+    """Require strings, each with a list of one or more references."""
+    _require_same_number(translations, references)
     if isinstance(translations, str):
         raise ValueError("translations must be a list of sentences, got one string")
     for number, own in enumerate(references):

@@ -1,4 +1,4 @@
-"""Where the code runs, how fast it may, and where its randomness starts."""
+"""Devices and random seeds."""
 
 import os
 import random
@@ -10,9 +10,9 @@ _DEVICE_TYPES = ("cuda", "mps", "cpu")
 
 
 def seed_everything(seed: int) -> None:
-    """Seed Python, NumPy and PyTorch, once, at the top of a notebook or a program.
+    """Seed Python, NumPy and PyTorch, once, at the top of a notebook or program.
 
-    Library code never calls this: it takes a ``rng`` or a ``generator``.
+    Library code never calls this: it takes an ``rng`` or a ``generator``.
     """
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (the global state is what is being seeded)
@@ -20,7 +20,7 @@ def seed_everything(seed: int) -> None:
 
 
 def mix_seed(*numbers: int) -> int:
-    """Mix numbers into one seed, so that neighbours draw nothing alike."""
+    """Mix numbers into one seed, so that neighbouring numbers give unrelated random streams."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
@@ -44,12 +44,12 @@ def pick_device(name: str | None = None) -> torch.device:
         raise ValueError(f"device must be {usual} or another that PyTorch knows, got {wanted!r}") from None
     if not 0 <= (device.index or 0) < _count(device.type):
         there = [f"{kind} ({_count(kind)})" for kind in _DEVICE_TYPES if _count(kind)]
-        raise ValueError(f"device {wanted!r} is not on this machine, which has {', '.join(there)}")
+        raise ValueError(f"device {wanted!r} is not available on this machine, which has {', '.join(there)}")
     return device
 
 
 def _count(device_type: str) -> int:
-    """Count this machine's devices of a type."""
+    """Count the devices of a type on this machine."""
     if device_type == "cpu":
         return 1
     if device_type == "mps":

@@ -77,7 +77,10 @@ def test_it_draws_on_the_given_axes():
     ("arguments", "message"),
     [
         ({"probabilities": {}}, "probabilities must hold at least 1 prefix, got 0"),
-        ({"probabilities": {("il", "a"): 0.5}}, "the parent of each prefix must be among probabilities, got 'il'"),
+        (
+            {"probabilities": {("il", "a"): 0.5}},
+            "the parent of each prefix must be among probabilities, got 'il'",
+        ),
         ({"kept": [("elle",)]}, "kept must be among probabilities, got 'elle'"),
         ({"best": ("il", "dort")}, "best must be among probabilities, got 'il dort'"),
     ],

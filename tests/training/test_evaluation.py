@@ -142,7 +142,9 @@ def test_a_record_of_another_corpus_is_rejected(whole, translator, corpus):
     with pytest.raises(ValueError, match="record is of the corpus 'grammar', got 'other'"):
         rescore(whole, replace(corpus, name="other"))
     whole["hypotheses"]["seen"].pop()
-    with pytest.raises(ValueError, match=r"translations \(4\) and references \(5\) must be equally many"):
+    with pytest.raises(
+        ValueError, match=r"translations \(4\) and references \(5\) must have the same length"
+    ):
         rescore(whole, corpus)
     with pytest.raises(ValueError, match="tests must be one of 'seen', 'unseen', got 'test2016'"):
         evaluate(translator, corpus, tests=["test2016"])
