@@ -1,5 +1,5 @@
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from small_run import small_corpus, small_trainer
@@ -8,11 +8,11 @@ from glassformer.data.corpora import Sentences
 from glassformer.metrics import bleu, chrf, moses_bleu
 from glassformer.training.evaluation import (
     evaluate,
-    require_record,
+    read_results,
     rescore,
     score_translations,
     summarize,
-    write_record,
+    write_results,
 )
 
 TRAINING = {"command": "glassformer train", "seed": 3, "device": "cpu", "seconds": 5.5}
@@ -31,14 +31,8 @@ def translator(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def record(translator, corpus):
+def evaluation(translator, corpus):
     return evaluate(translator, corpus, beam_size=2, max_length=11)
-
-
-@pytest.fixture
-def whole(record):
-    """A record with all that a result file needs, which a test may spoil."""
-    return json.loads(json.dumps(record | TRAINING))
 
 
 def test_translations_are_scored_with_every_metric():
@@ -62,98 +56,95 @@ def test_several_references_are_also_scored_by_the_first_alone():
     assert scores["bleu_first_reference"].value < scores["bleu"].value
 
 
-def test_a_record_has_the_translations_and_their_scores(record, translator, corpus):
-    assert record["hypotheses"].keys() == {"seen", "unseen"}
+def test_an_evaluation_has_the_translations_and_their_scores(evaluation, translator, corpus):
+    assert evaluation.hypotheses.keys() == {"seen", "unseen"}
     for name, sentences in corpus.tests.items():
         written = translator.translate(sentences.sources, beam_size=2, max_length=11)
-        assert record["hypotheses"][name] == written
+        assert evaluation.hypotheses[name] == written
         scores = score_translations(written, sentences.references, language="fr")
-        assert record["scores"][name] == {metric: score.value for metric, score in scores.items()}
-        assert record["signatures"][name] == {metric: score.signature for metric, score in scores.items()}
-        assert record["translating"]["seconds"][name] >= 0
-    assert record["decoding"] == {"beam_size": 2, "max_length": 11}
-    assert record["parameters"] == sum(weight.numel() for weight in translator.model.parameters())
-    assert record["translating"]["device"].startswith("cpu, ")
-    assert {"glassformer", "python", "torch", "tokenizers", "sacrebleu", "sacremoses"} == record[
-        "versions"
-    ].keys()
+        assert evaluation.scores[name] == {metric: score.value for metric, score in scores.items()}
+        assert evaluation.signatures[name] == {metric: score.signature for metric, score in scores.items()}
+        assert evaluation.translating["seconds"][name] >= 0
+    assert evaluation.decoding == {"beam_size": 2, "max_length": 11}
+    assert evaluation.parameters == sum(weight.numel() for weight in translator.model.parameters())
+    assert evaluation.translating["device"].startswith("cpu, ")
+    libraries = {"glassformer", "python", "torch", "tokenizers", "sacrebleu", "sacremoses"}
+    assert evaluation.versions.keys() == libraries
 
 
 def test_a_single_test_set_can_be_evaluated(translator, corpus):
-    assert evaluate(translator, corpus, tests=["unseen"], beam_size=1)["scores"].keys() == {"unseen"}
+    assert evaluate(translator, corpus, tests=["unseen"], beam_size=1).scores.keys() == {"unseen"}
 
 
-def test_recomputing_a_stored_record_gives_the_same_scores(whole, corpus, tmp_path):
-    write_record(tmp_path / "deep" / "translation_small.json", whole)
-    again = json.loads((tmp_path / "deep" / "translation_small.json").read_text(encoding="utf-8"))
-    assert again == whole
-    assert rescore(again, corpus) == again["scores"]
-    again["hypotheses"]["seen"] = [references[0] for references in corpus.tests["seen"].references]
-    counted = rescore(again, corpus)
-    assert counted["seen"]["bleu"] == pytest.approx(100)
-    assert counted["unseen"] == again["scores"]["unseen"]
+def test_rescoring_a_stored_evaluation_gives_the_same_scores(evaluation, corpus, tmp_path):
+    path = tmp_path / "deep" / "translation_small.json"
+    write_results(path, evaluation, **TRAINING, recipe={"steps": 3})
+    assert read_results(path) == evaluation
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert stored == asdict(evaluation) | TRAINING | {"recipe": {"steps": 3}}
+    assert rescore(evaluation, corpus) == evaluation.scores
 
 
-def test_an_incomplete_record_leaves_the_old_file(whole, tmp_path):
-    path = tmp_path / "translation_small.json"
-    write_record(path, whole)
-    before = path.read_bytes()
-    del whole["seed"]
-    with pytest.raises(ValueError, match="but seed is missing"):
-        write_record(path, whole)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
+def test_rescoring_uses_the_stored_hypotheses(evaluation, corpus):
+    perfect = [references[0] for references in corpus.tests["seen"].references]
+    other = replace(evaluation, hypotheses=evaluation.hypotheses | {"seen": perfect})
+    rescored = rescore(other, corpus)
+    assert rescored["seen"]["bleu"] == pytest.approx(100)
+    assert rescored["unseen"] == evaluation.scores["unseen"]
 
 
-def test_a_value_that_json_cannot_represent_leaves_no_file(whole, tmp_path):
+def test_a_value_that_json_cannot_represent_leaves_no_file(evaluation, tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
-        write_record(tmp_path / "translation_small.json", whole | {"loss": float("nan")})
+        write_results(tmp_path / "translation_small.json", evaluation, **TRAINING, loss=float("nan"))
     assert list(tmp_path.iterdir()) == []
 
 
+def test_missing_entries_of_a_result_file_are_named(evaluation, tmp_path):
+    record = asdict(evaluation) | TRAINING
+    del record["seed"], record["hypotheses"]
+    (tmp_path / "results.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"results\.json lacks hypotheses, seed"):
+        read_results(tmp_path / "results.json")
+
+
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("change", "message"),
     [
-        (lambda record: record.pop("hypotheses"), "but hypotheses is missing"),
-        (lambda record: record.update(seed="3"), "seed has the wrong type in a record: '3'"),
-        (lambda record: record.update(seed=True), "seed has the wrong type in a record: True"),
-        (lambda record: record.update(hypotheses={}), "hypotheses must hold at least one test set, got none"),
-        (lambda record: record["scores"].pop("seen"), r"scores \(\['unseen'\]\) and hypotheses"),
-        (lambda record: record["signatures"]["seen"].pop("bleu"), "of seen must each have a signature"),
-        (
-            lambda record: record["scores"]["seen"].update(bleu=101.0),
-            r"bleu of seen must be a number from 0 to 100, got 101\.0",
-        ),
-        (
-            lambda record: record["scores"]["seen"].update(bleu=float("nan")),
-            "bleu of seen must be a number from 0 to 100, got nan",
-        ),
+        (lambda one: {"hypotheses": {}}, "hypotheses must hold at least one test set, got none"),
+        (lambda one: {"scores": {"seen": one.scores["seen"]}}, "test set 'unseen' must have hypotheses, and"),
+        (lambda one: {"hypotheses": {"seen": []}}, "test set 'unseen' must have hypotheses, and"),
+        (lambda one: {"signatures": one.signatures | {"seen": {}}}, r"test set 'seen' .* signatures \[\]"),
     ],
 )
-def test_an_error_in_a_record_is_named(whole, spoil, message):
-    require_record(whole)
-    spoil(whole)
+def test_an_inconsistent_evaluation_is_rejected(evaluation, change, message):
     with pytest.raises(ValueError, match=message):
-        require_record(whole)
+        replace(evaluation, **change(evaluation))
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_a_record_of_another_corpus_is_rejected(whole, translator, corpus):
-    with pytest.raises(ValueError, match="record is of the corpus 'grammar', got 'other'"):
-        rescore(whole, replace(corpus, name="other"))
-    whole["hypotheses"]["seen"].pop()
-    with pytest.raises(
-        ValueError, match=r"translations \(4\) and references \(5\) must have the same length"
-    ):
-        rescore(whole, corpus)
+def test_an_evaluation_of_another_corpus_is_rejected(evaluation, corpus):
+    with pytest.raises(ValueError, match="corpus must be that of the evaluation, 'grammar', got 'other'"):
+        rescore(evaluation, replace(corpus, name="other"))
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_hypotheses_that_do_not_fit_their_test_set_are_rejected(evaluation, corpus):
+    short = replace(
+        evaluation, hypotheses=evaluation.hypotheses | {"seen": evaluation.hypotheses["seen"][:-1]}
+    )
+    with pytest.raises(ValueError, match=r"translations \(4\) and references \(5\)"):
+        rescore(short, corpus)
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_an_unknown_test_set_is_named(translator, corpus):
     with pytest.raises(ValueError, match="tests must be one of 'seen', 'unseen', got 'test2016'"):
         evaluate(translator, corpus, tests=["test2016"])
 
 
-def test_a_summary_has_a_line_for_each_score_with_its_signature(record):
-    lines = summarize(record)
-    assert len(lines) == sum(map(len, record["scores"].values()))
-    for test, scores in record["scores"].items():
+def test_a_summary_has_a_line_for_each_score_with_its_signature(evaluation):
+    lines = summarize(evaluation)
+    assert len(lines) == sum(map(len, evaluation.scores.values()))
+    for test, scores in evaluation.scores.items():
         for metric, value in scores.items():
-            signature = record["signatures"][test][metric]
-            assert f"{test}: {metric} {value:.2f}  ({signature})" in lines
+            assert f"{test}: {metric} {value:.2f}  ({evaluation.signatures[test][metric]})" in lines

@@ -12,7 +12,7 @@ from glassformer.cli.decoding_options import (
 from glassformer.cli.options import add_data_option, add_machine_options, use_machine
 from glassformer.data.corpora import Corpus, Sentences, load_corpus
 from glassformer.data.sources import SOURCES
-from glassformer.training.evaluation import describe_device, evaluate, summarize, write_record
+from glassformer.training.evaluation import describe_device, evaluate, summarize, write_results
 from glassformer.training.folders import find_translator, read_metadata
 from glassformer.translator import Translator
 
@@ -65,19 +65,19 @@ def run(args: argparse.Namespace) -> None:
     metadata = read_metadata(folder)
     corpus = _read_own(args) if args.source else _load_corpus(args, metadata)
     decoding = {"beam_size": 4, "length_penalty": "gnmt"} | beam_search_options(args)
-    record = evaluate(translator, corpus, tests=args.tests, **decoding)
-    for line in summarize(record):
+    evaluation = evaluate(translator, corpus, tests=args.tests, **decoding)
+    for line in summarize(evaluation):
         print(line)
     if args.json:
-        evaluation = {
-            "command": args.command_line,
-            "seed": -1,
-            "device": describe_device(translator),
-            "seconds": sum(record["translating"]["seconds"].values()),
-        }
         training = metadata.get("training")
-        origin = training if isinstance(training, dict) else evaluation
-        write_record(args.json, record | origin | {"evaluated_by": args.command_line})
+        if not isinstance(training, dict):
+            training = {
+                "command": args.command_line,
+                "seed": -1,
+                "device": describe_device(translator),
+                "seconds": sum(evaluation.translating["seconds"].values()),
+            }
+        write_results(args.json, evaluation, **training, evaluated_by=args.command_line)
         print(f"results: {args.json}")
 
 

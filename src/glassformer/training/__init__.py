@@ -10,10 +10,13 @@ from glassformer.training.checkpoints import (
     save_checkpoint,
 )
 from glassformer.training.evaluation import (
+    Evaluation,
     evaluate,
+    read_results,
     rescore,
     score_translations,
     summarize,
+    write_results,
 )
 from glassformer.training.folders import average_checkpoints, find_translator
 from glassformer.training.log import RunLog, read_log
@@ -38,6 +41,7 @@ from glassformer.training.trainer import DivergenceError, Trainer
 __all__ = [
     "CHECKPOINTS_FOLDER",
     "DivergenceError",
+    "Evaluation",
     "Progress",
     "Recipe",
     "RunLog",
@@ -59,6 +63,7 @@ __all__ = [
     "paper_learning_rate",
     "read_log",
     "read_recipe",
+    "read_results",
     "rescore",
     "run_recipe",
     "save_checkpoint",
@@ -68,4 +73,5 @@ __all__ = [
     "summarize",
     "teacher_forced_loss",
     "train",
+    "write_results",
 ]

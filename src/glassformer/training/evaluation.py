@@ -1,9 +1,11 @@
 """Evaluate translators, and record results whose scores anyone with the references can recompute."""
 
+import dataclasses
 import json
 import platform
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,19 +19,44 @@ from glassformer.metrics import Score, bleu, chrf, moses_bleu
 from glassformer.translator import Translator
 from glassformer.validation import require_choice
 
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "command": str,
-    "seed": int,
-    "device": str,
-    "seconds": (int, float),
-    "versions": dict,
-    "parameters": int,
-    "corpus": str,
-    "decoding": dict,
-    "scores": dict,
-    "signatures": dict,
-    "hypotheses": dict,
-}
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """The translations of a corpus's test sets with their scores, in a form that JSON can hold.
+
+    Attributes:
+        corpus: name of the corpus.
+        parameters: number of parameters of the model.
+        decoding: decoding options.
+        translating: device, and seconds for each test set.
+        versions: versions of Python and the libraries.
+        scores: scores by test set and metric.
+        signatures: signatures of the scores, by test set and metric.
+        hypotheses: translations by test set.
+
+    Raises:
+        ValueError: there is no test set, or a test set lacks scores or signatures.
+    """
+
+    corpus: str
+    parameters: int
+    decoding: dict[str, Any]
+    translating: dict[str, Any]
+    versions: dict[str, str]
+    scores: dict[str, dict[str, float]]
+    signatures: dict[str, dict[str, str]]
+    hypotheses: dict[str, list[str]]
+
+    def __post_init__(self) -> None:
+        if not self.hypotheses:
+            raise ValueError("hypotheses must hold at least one test set, got none")
+        for name in self.hypotheses.keys() | self.scores.keys() | self.signatures.keys():
+            scores, signatures = self.scores.get(name, {}), self.signatures.get(name, {})
+            if name not in self.hypotheses or not scores or scores.keys() != signatures.keys():
+                raise ValueError(
+                    f"test set {name!r} must have hypotheses, and a signature for each score, "
+                    f"got scores {list(scores)} and signatures {list(signatures)}"
+                )
 
 
 def score_translations(
@@ -59,7 +86,7 @@ def score_translations(
 
 def evaluate(
     translator: Translator, corpus: Corpus, *, tests: Sequence[str] | None = None, **decoding: Any
-) -> dict[str, Any]:
+) -> Evaluation:
     """Translate the test sets of a corpus and score the translations.
 
     Args:
@@ -68,38 +95,31 @@ def evaluate(
         tests: names of the test sets; by default all of the corpus.
         **decoding: decoding options, as in `Translator.translate`.
 
-    Returns:
-        A record that JSON can hold: ``scores`` and ``signatures`` by test set and metric, the translations as
-        ``hypotheses``, ``decoding``, ``corpus``, ``parameters`` (their number), ``versions``, and under
-        ``translating`` the device and the seconds for each test set. The caller adds how the translator was
-        trained: see `write_record`.
-
     Raises:
         ValueError: the corpus has no such test set, or an option is invalid.
     """
     names = tuple(corpus.tests) if tests is None else tuple(tests)
     for name in names:
         require_choice(tuple(corpus.tests), tests=name)
-    record: dict[str, Any] = {"scores": {}, "signatures": {}, "hypotheses": {}}
-    seconds = {}
+    scores: dict[str, dict[str, Score]] = {}
+    hypotheses, seconds = {}, {}
     for name in names:
         start = time.perf_counter()
-        translations = translator.translate(corpus.tests[name].sources, **decoding)
+        hypotheses[name] = translator.translate(corpus.tests[name].sources, **decoding)
         seconds[name] = round(time.perf_counter() - start, 2)
-        scores = score_translations(
-            translations, corpus.tests[name].references, language=corpus.target_language
-        )
-        record["scores"][name] = {metric: score.value for metric, score in scores.items()}
-        record["signatures"][name] = {metric: score.signature for metric, score in scores.items()}
-        record["hypotheses"][name] = translations
-    return {
-        "corpus": corpus.name,
-        "parameters": sum(parameter.numel() for parameter in translator.model.parameters()),
-        "decoding": decoding,
-        "translating": {"device": describe_device(translator), "seconds": seconds},
-        "versions": _versions(),
-        **record,
-    }
+        scores[name] = _score(hypotheses[name], corpus, name)
+    return Evaluation(
+        corpus=corpus.name,
+        parameters=sum(parameter.numel() for parameter in translator.model.parameters()),
+        decoding=decoding,
+        translating={"device": describe_device(translator), "seconds": seconds},
+        versions=_versions(),
+        scores={name: {metric: one.value for metric, one in own.items()} for name, own in scores.items()},
+        signatures={
+            name: {metric: one.signature for metric, one in own.items()} for name, own in scores.items()
+        },
+        hypotheses=hypotheses,
+    )
 
 
 def describe_device(translator: Translator) -> str:
@@ -110,85 +130,79 @@ def describe_device(translator: Translator) -> str:
     return f"{device.type}, {torch.get_num_threads()} threads" if device.type == "cpu" else device.type
 
 
-def rescore(record: dict[str, Any], corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Recompute the scores of a record from its hypotheses and the references of its corpus.
-
-    Args:
-        record: record from `evaluate` or from a result file.
-        corpus: corpus of the record.
+def rescore(evaluation: Evaluation, corpus: Corpus) -> dict[str, dict[str, float]]:
+    """Recompute the scores of an evaluation from its hypotheses and the references of its corpus.
 
     Raises:
-        ValueError: the record is of another corpus, or its hypotheses do not fit the test sets.
+        ValueError: the evaluation is of another corpus, or its hypotheses do not fit the test sets.
     """
-    if record["corpus"] != corpus.name:
-        raise ValueError(f"record is of the corpus {record['corpus']!r}, got {corpus.name!r}")
-    values = {}
-    for name, translations in record["hypotheses"].items():
+    if evaluation.corpus != corpus.name:
+        raise ValueError(f"corpus must be that of the evaluation, {evaluation.corpus!r}, got {corpus.name!r}")
+    for name in evaluation.hypotheses:
         require_choice(tuple(corpus.tests), hypotheses=name)
-        scores = score_translations(
-            translations, corpus.tests[name].references, language=corpus.target_language
-        )
-        values[name] = {metric: score.value for metric, score in scores.items()}
-    return values
+    return {
+        name: {metric: score.value for metric, score in _score(translations, corpus, name).items()}
+        for name, translations in evaluation.hypotheses.items()
+    }
 
 
-def write_record(path: Path | str, record: dict[str, Any]) -> None:
-    """Write a result file atomically.
+def write_results(
+    path: Path | str,
+    evaluation: Evaluation,
+    *,
+    command: str,
+    seed: int,
+    device: str,
+    seconds: float,
+    **more: Any,
+) -> None:
+    """Write a result file atomically: the evaluation, and how the translator was trained.
 
     Args:
         path: path of the file, which is replaced if it exists.
-        record: record from `evaluate`, with the training's ``command``, ``seed``, ``device`` and ``seconds``
-            and any further entries.
+        evaluation: evaluation from `evaluate`.
+        command: command line of the training.
+        seed: seed of the training.
+        device: device of the training.
+        seconds: duration of the training.
+        **more: further entries.
 
     Raises:
-        ValueError: the record is incomplete.
         OSError: the file cannot be written.
     """
-    require_record(record)
+    training = {"command": command, "seed": seed, "device": device, "seconds": seconds}
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    record = dataclasses.asdict(evaluation) | training | more
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
-def summarize(record: dict[str, Any]) -> list[str]:
-    """Return a line for each score of a record, with its signature."""
+def read_results(path: Path | str) -> Evaluation:
+    """Read the evaluation in a result file.
+
+    Raises:
+        ValueError: the file is incomplete or inconsistent.
+    """
+    record = json.loads(Path(path).read_text(encoding="utf-8"))
+    fields = [field.name for field in dataclasses.fields(Evaluation)]
+    if missing := [name for name in (*fields, "command", "seed", "device", "seconds") if name not in record]:
+        raise ValueError(f"{path} lacks {', '.join(missing)}")
+    return Evaluation(**{name: record[name] for name in fields})
+
+
+def summarize(evaluation: Evaluation) -> list[str]:
+    """Return a line for each score, with its signature."""
     return [
-        f"{test}: {metric} {value:.2f}  ({record['signatures'][test][metric]})"
-        for test, scores in record["scores"].items()
+        f"{test}: {metric} {value:.2f}  ({evaluation.signatures[test][metric]})"
+        for test, scores in evaluation.scores.items()
         for metric, value in scores.items()
     ]
 
 
-def require_record(record: dict[str, Any]) -> None:
-    """Require every field of a result file, of the right type, with signed scores for every test set.
-
-    Raises:
-        ValueError: the record is incomplete or inconsistent; the message names the field.
-    """
-    for field, kind in _FIELDS.items():
-        if field not in record:
-            raise ValueError(f"record must hold {', '.join(_FIELDS)}, but {field} is missing")
-        if not isinstance(record[field], kind) or isinstance(record[field], bool):
-            raise ValueError(f"{field} has the wrong type in a record: {record[field]!r:.60}")
-    tests = record["hypotheses"].keys()
-    if not tests:
-        raise ValueError("hypotheses must hold at least one test set, got none")
-    for field in ("scores", "signatures"):
-        if record[field].keys() != tests:
-            raise ValueError(
-                f"{field} ({list(record[field])}) and hypotheses ({list(tests)}) must have the same test sets"
-            )
-    for name in tests:
-        scores, signatures = record["scores"][name], record["signatures"][name]
-        if scores.keys() != signatures.keys() or not scores:
-            raise ValueError(
-                f"scores {list(scores)} of {name} must each have a signature, got {list(signatures)}"
-            )
-        for metric, value in scores.items():
-            if not isinstance(value, int | float) or not 0 <= value <= 100 + 1e-6:
-                raise ValueError(f"{metric} of {name} must be a number from 0 to 100, got {value!r}")
+def _score(translations: Sequence[str], corpus: Corpus, test: str) -> dict[str, Score]:
+    return score_translations(translations, corpus.tests[test].references, language=corpus.target_language)
 
 
 def _versions() -> dict[str, str]:

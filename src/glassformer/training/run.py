@@ -17,7 +17,7 @@ from glassformer.files import atomic_write
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.storage import ARCHITECTURES, AnyTranslator, build_model, make_config
 from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.evaluation import describe_device, evaluate, summarize, write_record
+from glassformer.training.evaluation import describe_device, evaluate, summarize, write_results
 from glassformer.training.parallel import join_workers
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
@@ -233,7 +233,7 @@ def _save_results(
     recipe: Recipe, corpus: Corpus, trainer: Trainer, *, command: str, report: Callable[[str], None]
 ) -> None:
     """Save the translator with a record of its training, and evaluate it on the corpus's test sets."""
-    training = {
+    training: dict[str, Any] = {
         "command": command,
         "seed": recipe.settings.seed,
         "device": describe_device(trainer.translator),
@@ -242,8 +242,8 @@ def _save_results(
     translator = trainer.folder / TRANSLATOR_FOLDER
     trainer.translator.save(translator, **describe_origin(recipe), training=training)
     report(f"translator: {translator}; translating the test sets")
-    record = evaluate(trainer.translator, corpus, **DECODING) | training
-    write_record(trainer.folder / RESULT_FILE, record | {"recipe": dataclasses.asdict(recipe)})
-    for line in summarize(record):
+    evaluation = evaluate(trainer.translator, corpus, **DECODING)
+    write_results(trainer.folder / RESULT_FILE, evaluation, **training, recipe=dataclasses.asdict(recipe))
+    for line in summarize(evaluation):
         report(line)
     report(f"results: {trainer.folder / RESULT_FILE}")
