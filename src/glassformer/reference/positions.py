@@ -71,18 +71,18 @@ def rotate_by_position(
 def alibi(
     query_length: int, key_length: int, num_heads: int
 ) -> Float[Array, "{num_heads} {query_length} {key_length}"]:
-    """Lower a score by a slope times the distance between query and key (Press et al., 2022, section 3).
+    """Compute the ALiBi bias, −slope · distance of query and key (Press et al., 2022, section 3).
 
-    Head h of n has slope 2^(−8h/n): the first heads look near, the last ones far. The distance is
-    taken both ways, so that a mask alone decides about the future; the last query stands at the last key.
+    Head h of n has slope 2^(−8h/n): the first heads look near, the last ones far. The distance is absolute,
+    and only a mask hides the future. The last query is at the position of the last key.
 
     Args:
-        query_length: how many queries.
-        key_length: how many keys.
-        num_heads: how many heads, each with a slope of its own.
+        query_length: number of queries.
+        key_length: number of keys.
+        num_heads: number of heads, each with its own slope.
 
     Returns:
-        What to add to the scaled scores.
+        The bias to add to the scaled scores.
 
     Raises:
         ValueError: an argument is not a whole number of at least 1.
