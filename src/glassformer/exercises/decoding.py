@@ -41,9 +41,7 @@ def check_greedy_step(attempt: Answer, rng: Generator) -> None:
             "you choose one word for all sentences together; each sentence has its own": (
                 lambda x, ended: np.where(ended, _PAD, x.argmax() % x.shape[1])
             ),
-            "you return a row for each sentence; return one id for each": (
-                lambda x, ended: x * ~ended[:, None]
-            ),
+            "you return a row for each sentence; return one id": lambda x, ended: x * ~ended[:, None],
             "you choose a sentence for each word; words are the last axis": lambda x, ended: x.argmax(axis=0),
         },
         [
@@ -238,9 +236,7 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
             "you count each n-gram once; count it in both, and take the smaller number": as_sets,
             "you divide by the n-grams of the reference, which gives recall": recall,
             "you compare n-grams at the same position; they may be anywhere in the reference": in_place,
-            "you leave out the last n-gram of each; it ends with the last word": (
-                lambda t, r, n: right(t[:-1], r[:-1], n)
-            ),
+            "you leave out the last n-gram of each": lambda t, r, n: right(t[:-1], r[:-1], n),
             "your n-grams do not overlap; the next one starts one word later": apart,
             "yours ignores n; an n-gram is n adjacent words": (lambda t, r, n: right(t, r, 1)),
             "you divide by the number of words; divide by the number of n-grams": (
@@ -310,12 +306,8 @@ def check_beam_step(attempt: Answer, rng: Generator) -> None:
             "you rank by the last token alone; add the score of the hypothesis before it": (
                 lambda i, t, p, size, ended: extend(0 * t[:, None] + p, i, size - ended)
             ),
-            "your candidates are right, but in reverse order": (
-                lambda *given: tuple(part[::-1] for part in right(*given))
-            ),
-            "your tokens are right, but follow the wrong hypotheses; each extends the row of its score": (
-                wrong_parents
-            ),
+            "your results are in reverse order": lambda *given: tuple(part[::-1] for part in right(*given)),
+            "your tokens are right, but follow the wrong hypotheses; use each score's row": wrong_parents,
             "you discard the end token; treat it like any other": without_end,
             "you keep the worst candidates": (
                 lambda i, t, p, size, ended: (

@@ -33,13 +33,11 @@ def check_split_targets(attempt: Answer, rng: Generator) -> None:
             "you drop the start token from both; what should the first word be predicted from?": (
                 lambda ids: (ids[:, 1:], ids[:, 1:])
             ),
-            "your results are swapped: the inputs are one step behind the labels": (
+            "your results are swapped: inputs come first, labels second": (
                 lambda ids: (ids[:, 1:], ids[:, :-1])
             ),
             "you shift by two, so one word is never a label": lambda ids: (ids[:, :-2], ids[:, 2:]),
-            "your labels lack the end token, so the model would not learn to stop": (
-                lambda ids: (ids[:, :-2], ids[:, 1:-1])
-            ),
+            "your labels lack the end token, so no model would stop": lambda ids: (ids[:, :-2], ids[:, 1:-1]),
             "your inputs still hold the last token, after which nothing is predicted": lambda ids: (
                 ids,
                 ids[:, 1:],
@@ -89,9 +87,7 @@ def check_decoder_layer_size(attempt: Answer) -> None:
             "you left out the biases of the feed-forward network; both its linear maps add one": size(
                 forward_biases=False
             ),
-            "you left out the output projections of the attentions": (
-                lambda d, f: size()(d, f) - 2 * (d * d + d)
-            ),
+            "you left out the attentions' output projections": lambda d, f: size()(d, f) - 2 * (d * d + d),
             "you counted half of each norm; it has a scale and a shift": (lambda d, f: size()(d, f) - 3 * d),
             "you counted one linear map in the feed-forward network; it has two": lambda d, f: (
                 size()(d, f) - d * f - d
@@ -131,9 +127,7 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
                 lambda lp, w, pad: float((nll(lp, w) * (w != pad)).mean())
             ),
             "you take id 0 for padding; use pad_id": lambda lp, w, pad: right(lp, w, 0),
-            "you return the sum; divide by the number of labels": (
-                lambda lp, w, pad: float(nll(lp, w)[w != pad].sum())
-            ),
+            "you return the sum; return the mean": lambda lp, w, pad: float(nll(lp, w)[w != pad].sum()),
             "you average the means of the sentences, so words of short sentences count more": by_sentence,
             "you leave out the end token; it is a label like any other": (
                 lambda lp, w, pad: float(nll(lp, w)[(w != pad) & (w != _END)].mean())
@@ -147,9 +141,7 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
             "you average over the whole vocabulary; at each position only the label counts": (
                 lambda lp, w, pad: float(-lp[w != pad].mean())
             ),
-            "you use the most likely token; use the label": (
-                lambda lp, w, pad: float(-lp.max(-1)[w != pad].mean())
-            ),
+            "you use the top token; use the label": lambda lp, w, pad: float(-lp.max(-1)[w != pad].mean()),
         },
         [
             case([[3]], 4),

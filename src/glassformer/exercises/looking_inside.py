@@ -207,9 +207,7 @@ def check_saliency(attempt: Answer, rng: Generator) -> None:
             "you combine every token with every other; each vector goes with its own gradient": (
                 lambda vectors, gradients: vectors @ gradients.T
             ),
-            "you average; sum over the numbers of a vector": (
-                lambda vectors, gradients: (vectors * gradients).mean(-1)
-            ),
+            "you average; sum over each vector": lambda vectors, gradients: (vectors * gradients).mean(-1),
             "you sum over the tokens; sum over the numbers of each vector": (
                 lambda vectors, gradients: (vectors * gradients).sum(0)
             ),
@@ -321,9 +319,7 @@ def check_agreement_rate(attempt: Answer, rng: Generator) -> None:
             "you return a count; return a share of the sentences": (
                 lambda first, second, is_word: share(first, second, is_word) * len(first)
             ),
-            "that is how often they differ": (
-                lambda first, second, is_word: 1 - share(first, second, is_word)
-            ),
+            "that is how often they differ": lambda first, second, is_word: 1 - share(first, second, is_word),
             "you compare every position; only that of the largest number counts": equal_places,
             "you return a correlation; return how often both point at the same word": correlation,
             "you compare the smallest numbers; the sign counts, so of −1 and −3 the larger is −1": (

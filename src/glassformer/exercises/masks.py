@@ -180,16 +180,12 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
         "your attn_mask suits the function; in the module True means that a query may not attend": (
             lambda ids, pad_id: causal_mask(ids.shape[1])
         ),
-        "your attn_mask hides the past: the triangle is transposed": (
-            lambda ids, pad_id: ahead()(ids, pad_id).T
-        ),
+        "your attn_mask hides the past: it is transposed": lambda ids, pad_id: ahead()(ids, pad_id).T,
         "your attn_mask hides each word from itself": ahead(-1),
         "your attn_mask lets each word see the next one": ahead(1),
     }
     seconds = {
-        "your key_padding_mask is inverted: in the module True means padding": (
-            lambda ids, pad_id: ids != pad_id
-        ),
+        "your key_padding_mask is inverted: True means padding": lambda ids, pad_id: ids != pad_id,
         "your key_padding_mask has one axis too many; expected (sentence, key)": (
             lambda ids, pad_id: (ids == pad_id)[:, None]
         ),
@@ -324,9 +320,7 @@ def check_backward(attempt: Answer, rng: Generator) -> None:
         scaled_dot_product_attention_backward,
         {
             "your gradients of query and key are swapped; that of a query is a mixture of keys": exchanged,
-            "your results are in reverse order; expected query, key, value": (
-                lambda *given: wrong()(*given)[::-1]
-            ),
+            "your results are reversed; expected query, key, value": lambda *given: wrong()(*given)[::-1],
             "you do not divide the gradient of the scores by √d_k": wrong(scaled=False),
             "you divide only the gradient of the query by √d_k; both go through the scores": key_unscaled,
             "in the softmax step you do not subtract the weighted mean of the row": wrong(

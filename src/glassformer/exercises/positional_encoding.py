@@ -66,9 +66,7 @@ def check_position_table(attempt: Answer, rng: Generator) -> None:
                 0.0
             ),
             "your first position is 1; it should be 0": waves(first=1),
-            "your slowest pair has the exponent 1: divide by d_model, not by the index of the last pair": (
-                slowest_at_one
-            ),
+            "your slowest pair has exponent 1: divide by d_model, not by the last index": slowest_at_one,
             "your waves grow shorter from pair to pair; the exponent should be negative": waves(-2.0),
             "you pass degrees; sine and cosine take radians": waves(turn=math.pi / 180),
             "your table is transposed: expected a row for each position and a column for each number": (
@@ -144,9 +142,7 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
         right,
         {
             "your sign is wrong: distant keys should lose": lambda *sizes: -right(*sizes),
-            "your first head has slope 1; heads count from 1 here": (
-                sloped(lambda head, n: 2.0 ** (-8 * head / n))
-            ),
+            "your first head has slope 1; count heads from 1": sloped(lambda head, n: 2.0 ** (-8 * head / n)),
             "your keys behind the query gain; use the absolute distance": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: away)
             ),
@@ -230,12 +226,8 @@ def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
             "both bugs are still there: write down the position of each query and of each key": (
                 scores(turn_key=-1, behind=None)
             ),
-            "your keys rotate the other way, so positions add up in a score instead of cancelling": (
-                scores(turn_key=-1)
-            ),
-            "your queries start at position 0; the last query should be at the last key's position": (
-                scores(behind=None)
-            ),
+            "your keys rotate the other way, so positions add up instead of cancelling": scores(turn_key=-1),
+            "your queries start at 0; the last should be at the last key's position": scores(behind=None),
             "you rotate only the queries, so a key's position has no effect": scores(turn_key=0),
             "you rotate only the keys, so a query's position has no effect": scores(turn_query=0),
             "you rotate nothing": scores(0, 0),

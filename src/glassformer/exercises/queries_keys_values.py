@@ -122,9 +122,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
             "your queries and keys are swapped: row i should hold what word i looks for": (
                 lambda x, w_q, w_k, w_v: right(x, w_k, w_q, w_v)
             ),
-            "you mix X itself; mix the values X W_V": (
-                lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k) @ x
-            ),
+            "you mix X itself; mix X W_V": lambda x, w_q, w_k, w_v: attention_weights(x @ w_q, x @ w_k) @ x,
             "you mix the keys; mix the values": (lambda x, w_q, w_k, w_v: right(x, w_q, w_k, w_k)),
             "your softmax runs down the columns; each row, one query's weights, should sum to one": steps(
                 axis=0

@@ -23,9 +23,7 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
         return elman_rnn(x[None], **weights, initial_state=state)[0]
 
     slips: dict[str, Answer] = {
-        "your sum does not go through tanh": (
-            lambda x, state, into, hidden, bias: x @ into + state @ hidden + bias
-        ),
+        "your sum skips tanh": lambda x, state, into, hidden, bias: x @ into + state @ hidden + bias,
         "your state lies between 0 and 1, as from a sigmoid; an Elman step uses tanh": (
             lambda x, state, into, hidden, bias: _sigmoid(x @ into + state @ hidden + bias)
         ),
@@ -110,21 +108,15 @@ def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
 
     slips: dict[str, Answer] = {
         "your first state is still all zeros: the first word is not read": first_word_unread,
-        "your last word is not read: return as many states as there are words": (
-            lambda x, *weights: right(x, *weights)[:-1]
-        ),
+        "you skip the last word; return a state for each word": lambda x, *weights: right(x, *weights)[:-1],
         "your last state is still zeros: the loop stops one word too early": (
             lambda x, *weights: np.concatenate([right(x, *weights)[:-1], np.zeros((1, len(weights[-1])))])
         ),
         "your loop does not carry the state over: it reads each word as if it were the first": (
             lambda x, *weights: np.stack([right(word[None], *weights)[0] for word in x])
         ),
-        "you return only the last state; return one state for each word": (
-            lambda x, *weights: right(x, *weights)[-1]
-        ),
-        "you read the sentence backwards; start with the first word": (
-            lambda x, *weights: right(x[::-1], *weights)[::-1]
-        ),
+        "you return only the last state; return one per word": lambda x, *weights: right(x, *weights)[-1],
+        "you read the sentence backwards": lambda x, *weights: right(x[::-1], *weights)[::-1],
     }
     cases = []
     for length, d_in, d_hidden in ((1, 1, 1), (2, 1, 1), (5, 3, 2)):
@@ -159,9 +151,7 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
         return _sigmoid(named["o"]) * show(cell), cell
 
     slips: dict[str, Answer] = {
-        "your results are swapped: return the state first, then the cell": (
-            lambda gates, cell: right(gates, cell)[::-1]
-        ),
+        "your results are swapped: state first, then cell": lambda gates, cell: right(gates, cell)[::-1],
         "your input gate and forget gate are swapped": (lambda gates, cell: step(gates, cell, order="figo")),
         "your candidate and output gate are swapped: the candidate comes third": (
             lambda gates, cell: step(gates, cell, order="ifog")
@@ -169,9 +159,7 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
         "your candidate goes through a sigmoid; it is not a gate, so use tanh": (
             lambda gates, cell: step(gates, cell, activation=_sigmoid)
         ),
-        "your candidate does not go through tanh": (
-            lambda gates, cell: step(gates, cell, activation=lambda x: x)
-        ),
+        "your candidate skips tanh": lambda gates, cell: step(gates, cell, activation=lambda x: x),
         "your state shows the cell itself; the cell goes through tanh first": (
             lambda gates, cell: step(gates, cell, show=lambda x: x)
         ),

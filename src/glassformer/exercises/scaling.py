@@ -97,9 +97,7 @@ def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
         "yours is negative: the logarithm of a weight is negative, the entropy is not": (
             lambda weights: -entropy_terms(weights).sum(axis=-1)
         ),
-        "you sum down the columns; each row has its own entropy": (
-            lambda weights: entropy_terms(weights).sum(axis=0)
-        ),
+        "you sum columns; each row has its own entropy": lambda weights: entropy_terms(weights).sum(axis=0),
         "you return one number for all rows; each row has its own entropy": lambda weights: entropy_terms(
             weights
         ).sum(),
@@ -126,9 +124,7 @@ def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
 def check_right_divisor(attempt: Answer, rng: Generator) -> None:
     """Check ``right_divisor(d_k, variance)``: the divisor that gives scores variance 1."""
     slips: dict[str, Answer] = {
-        "yours ignores the variance; √d_k is right only for components of variance 1": (
-            lambda d_k, variance: np.sqrt(d_k)
-        ),
+        "yours ignores the variance; √d_k is right for variance 1 only": lambda d_k, variance: np.sqrt(d_k),
         "yours is the variance of the scores; divide by its root": (lambda d_k, variance: d_k * variance**2),
         "you use the variance of one vector only; queries and keys both have it": (
             lambda d_k, variance: np.sqrt(d_k * variance)
@@ -162,9 +158,7 @@ def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
         return vectors / np.linalg.norm(vectors, axis=axis, keepdims=True)
 
     slips: dict[str, Answer] = {
-        "you normalise neither queries nor keys to length 1": (
-            lambda query, key, scale: softmax(scale * (query @ key.T))
-        ),
+        "you normalise neither queries nor keys": lambda query, key, scale: softmax(scale * (query @ key.T)),
         "your keys are not normalised; queries and keys should both have length 1": (
             lambda query, key, scale: softmax(scale * (unit(query) @ key.T))
         ),

@@ -99,9 +99,7 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
                 lambda x: x - np.log(np.exp(x - x.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True))
             ),
             "you do not subtract the logarithm of the sum": lambda x: x - x.max(axis=-1, keepdims=True),
-            "you subtract the sum; subtract its logarithm": (
-                lambda x: x - np.exp(x).sum(axis=-1, keepdims=True)
-            ),
+            "you subtract the sum, not its logarithm": lambda x: x - np.exp(x).sum(axis=-1, keepdims=True),
         },
         _rows(rng),
     )
@@ -112,9 +110,7 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
             "yours is −∞ for small weights: they underflow to zero before you take the logarithm": (
                 lambda x: np.log(softmax(x))
             ),
-            "your sum of exponentials overflows": (
-                lambda x: x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
-            ),
+            "your sum of exponentials overflows": lambda x: x - np.log(np.exp(x).sum(axis=-1, keepdims=True)),
             "yours overflows: exp(1000) is infinite": lambda x: np.log(_normalised(np.exp(x))),
         },
         [(np.array([0.0, -1000.0]),), (np.array([[0.0, 1000.0], [1000.0, 1001.0]]),)],
@@ -139,9 +135,7 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
             "your mask is inverted: True means that a query may attend": lambda x, mask: softmax(
                 x, where=~mask
             ),
-            "you mask after the softmax, so the rest of the row no longer sums to one": (
-                lambda x, mask: softmax(x) * mask
-            ),
+            "you mask after the softmax, so rows no longer sum to one": lambda x, mask: softmax(x) * mask,
             "you set scores to zero, but exp(0) is one: a score of zero is not a weight of zero": fill(0.0),
             "you multiply the scores by the mask, which makes them zero, but exp(0) is one": (
                 lambda x, mask: softmax(x * mask)
@@ -212,9 +206,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
             "you mask after the softmax, when the masked keys have already taken their share": attend(
                 late=True
             ),
-            "your mask no longer has any effect": (
-                lambda query, key, value, mask: attention_weights(query, key) @ value
-            ),
+            "your mask has no effect": lambda query, key, value, mask: attention_weights(query, key) @ value,
             "your mask is inverted: True means that a query may attend": (
                 lambda query, key, value, mask: attention_weights(query, key, ~mask) @ value
             ),
@@ -245,9 +237,7 @@ def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
             "you use only the diagonal of the Jacobian; a score also moves the weights of all the others": (
                 lambda g, w: w * (1 - w) * g
             ),
-            "you do not subtract the weighted mean; each row of the gradient should sum to zero": (
-                lambda g, w: w * g
-            ),
+            "you do not subtract the weighted mean; gradient rows should sum to zero": lambda g, w: w * g,
             "you subtract the plain mean; subtract the weighted mean": lambda g, w: (
                 w * (g - g.mean(axis=-1, keepdims=True))
             ),

@@ -1,5 +1,6 @@
 """Checks for the exercises on training."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,9 +36,7 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
             ),
             "you count padding; it has no label": lambda ids, pad: ids[:, 1:].size,
             "you count padding and the start tokens": lambda ids, pad: ids.size,
-            "you leave out one start token; every sentence has its own": (
-                lambda ids, pad: int((ids != pad).sum()) - 1
-            ),
+            "you leave out one start token; each row has one": lambda ids, pad: int((ids != pad).sum()) - 1,
             "you take id 0 for padding; use pad_id": lambda ids, pad: int((ids[:, 1:] != 0).sum()),
             "you count the sentences; count their tokens": lambda ids, pad: len(ids),
         },
@@ -54,22 +53,16 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
 @check(see="Equation 3")
 def check_peak_rate(attempt: Any) -> None:
     """Check the peak learning rate of the paper's big model."""
+    rate = functools.partial(paper_learning_rate, d_model=1024, warmup_steps=4000)
     compare_number(
         attempt,
-        paper_learning_rate(4000, d_model=1024, warmup_steps=4000),
+        rate(4000),
         {
-            paper_learning_rate(4000, d_model=512, warmup_steps=4000): (
-                "that is the rate of the base model; the big one is twice as wide"
-            ),
-            paper_learning_rate(1, d_model=1024, warmup_steps=4000): (
-                "that is the rate of the first step; it is highest at the end of warm-up"
-            ),
-            paper_learning_rate(100_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 100,000 steps; it is highest at the end of warm-up"
-            ),
-            paper_learning_rate(300_000, d_model=1024, warmup_steps=4000): (
-                "that is the rate after 300,000 steps; it is highest at the end of warm-up"
-            ),
+            rate(4000, d_model=512): "that is the rate of the base model; the big one is twice as wide",
+            **{
+                rate(step): f"that is the rate of step {step:,}; it is highest at the end of warm-up"
+                for step in (1, 100_000, 300_000)
+            },
             1024**-0.5: "you left out the 4,000 steps of warm-up: the rise ends at 4000^−½, not at 1",
             4000**-0.5: "you left out the width; wider models take smaller steps",
             1 / (1024 * 4000) / 2: "x**-1/2 is half of 1 / x; put the exponent in parentheses",
@@ -93,9 +86,7 @@ def check_paper_rate(attempt: Answer) -> None:
         attempt,
         right,
         {
-            "yours is the rate of the next step; steps count from 1": (
-                lambda step, d, w: right(step + 1, d, w)
-            ),
+            "yours is the next step's rate; steps count from 1": lambda step, d, w: right(step + 1, d, w),
             "your exponents are swapped: the step has −1/2, warm-up has −3/2": (
                 lambda step, d, w: d**-0.5 * min(step**-1.5, step * w**-0.5)
             ),
@@ -150,9 +141,7 @@ def check_perplexity(attempt: Answer, rng: Generator) -> None:
             "you average the perplexities of the batches; average the loss of all tokens first": (
                 lambda sums, counts: float(np.exp(sums / counts).mean())
             ),
-            "you exponentiate the sum; take the mean over all tokens first": (
-                lambda sums, counts: float(np.exp(sums.sum()))
-            ),
+            "you exponentiate the sum; take the mean first": lambda sums, counts: float(np.exp(sums.sum())),
             Hint("that is the loss; the perplexity is e to that power", see="Label smoothing"): (
                 lambda sums, counts: float(sums.sum() / counts.sum())
             ),

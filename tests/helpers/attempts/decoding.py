@@ -282,7 +282,7 @@ WRONG = {
         ),
         "you keep the best of each hypothesis": one_per_hypothesis,
         "you rank by the last token alone": lambda i, t, p, size, ended: beam_step(i, 0 * t, p, size, ended),
-        "your candidates are right": lambda *given: [part[::-1] for part in beam_step(*given)],
+        "your results are in reverse order": lambda *given: [part[::-1] for part in beam_step(*given)],
         "your tokens are right": wrong_parents,
         "you discard the end token": without_end,
         "you keep the worst candidates": lowest,

@@ -109,7 +109,7 @@ WRONG = {
         "you drop the start token from both": lambda ids: (ids[:, 1:], ids[:, 1:]),
         "your results are swapped": lambda ids: split_targets(ids)[::-1],
         "you shift by two": lambda ids: (ids[:, :-2], ids[:, 2:]),
-        "would not learn to stop": lambda ids: (ids[:, :-2], ids[:, 1:-1]),
+        "your labels lack the end token, so no model would stop": lambda ids: (ids[:, :-2], ids[:, 1:-1]),
         "your inputs still hold the last token, after which nothing is predicted": lambda ids: (
             ids,
             ids[:, 1:],
@@ -152,7 +152,7 @@ WRONG = {
         "you average probabilities": lambda lp, w, pad: -np.exp(-nll(lp, w))[w != pad].mean(),
         "logarithms already": lambda lp, w, pad: -np.log(-nll(lp, w))[w != pad].mean(),
         "you average over the whole vocabulary": lambda lp, w, pad: -lp[w != pad].mean(),
-        "you use the most likely token": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
+        "you use the top token; use the label": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
         "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: nll(lp, w),
         "wrong for this input": lambda lp, w, pad: np.median(nll(lp, w)[w != pad]),
     },

@@ -303,7 +303,7 @@ WRONG = {
         ),
         "your gradient of the value is the same for all keys": unweighted_value,
         "expected 3 results, yours returns 1 result": lambda *given: backward(*given)[0],
-        "your results are in reverse order": lambda *given: backward(*given)[::-1],
+        "your results are reversed; expected query, key, value": lambda *given: backward(*given)[::-1],
         "only the gradient of the query": lambda *given: (
             backward(*given)[0],
             *unscaled(*given)[1:],

@@ -166,7 +166,7 @@ WRONG = {
         "your pairs all turn at one speed": lambda *sizes: table(*sizes, exponent=0),
         "your first position is 1; it should be 0": lambda *sizes: table(*sizes, first=1),
         "grow shorter": lambda *sizes: table(*sizes, exponent=-2),
-        "the exponent 1": slowest_at_one,
+        "your slowest pair has exponent 1": slowest_at_one,
         "degrees": lambda *sizes: table(*sizes, unit=math.pi / 180),
         "your table is transposed": lambda *sizes: table(*sizes).T,
         "wrong for this input": lambda *sizes: 2 * table(*sizes),
@@ -194,7 +194,7 @@ WRONG = {
     },
     "my_bias": {
         "your sign is wrong": lambda *sizes: bias(*sizes, sign=1),
-        "your first head has slope 1; heads count from 1 here": lambda *sizes: bias(*sizes, first=0),
+        "your first head has slope 1; count heads from 1": lambda *sizes: bias(*sizes, first=0),
         "your keys behind the query gain": lambda length, n: (
             bias(length, n) * np.sign(np.subtract.outer(np.arange(length), np.arange(length)))
         ),
@@ -225,7 +225,7 @@ WRONG = {
     "rotary_scores": {
         "both bugs are still there": lambda *args: rotary(*args, key_sign=-1, aligned=False),
         "your keys rotate the other way": lambda *args: rotary(*args, key_sign=-1),
-        "your queries start at position 0": lambda *args: rotary(*args, aligned=False),
+        "your queries start at 0": lambda *args: rotary(*args, aligned=False),
         "you rotate nothing": lambda query, key: query @ key.T / math.sqrt(len(key.T)),
         "only the queries": lambda *args: rotary(*args, key_sign=0),
         "only the keys": lambda query, key: query @ rotate_by_position(key).T / math.sqrt(len(key.T)),

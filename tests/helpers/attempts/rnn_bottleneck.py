@@ -135,7 +135,7 @@ RIGHT = {
 
 WRONG = {
     "elman_step": {
-        "your sum does not go through tanh": lambda x, s, w, u, b: x @ w + s @ u + b,
+        "your sum skips tanh": lambda x, s, w, u, b: x @ w + s @ u + b,
         "your state lies between 0 and 1": lambda x, s, w, u, b: sigmoid(x @ w + s @ u + b),
         "your step ignores the old state": lambda x, s, w, u, b: np.tanh(x @ w + b),
         "your sum lacks the bias": lambda x, s, w, u, b: np.tanh(x @ w + s @ u),
@@ -167,7 +167,7 @@ WRONG = {
     },
     "fixed_rnn": {
         "your first state is still all zeros": truncated_rnn,
-        "your last word is not read": lambda x, *weights: fixed_rnn(x, *weights)[:-1],
+        "you skip the last word": lambda x, *weights: fixed_rnn(x, *weights)[:-1],
         "stops one word too early": lambda x, *weights: np.append(
             fixed_rnn(x, *weights)[:-1], np.zeros((1, len(weights[-1]))), axis=0
         ),
@@ -187,9 +187,7 @@ WRONG = {
             np.concatenate([np.split(gates, 4)[k] for k in (0, 1, 3, 2)]), cell
         ),
         "goes through a sigmoid": lambda gates, cell: lstm_with(gates, cell, activation=sigmoid),
-        "your candidate does not go through tanh": lambda gates, cell: lstm_with(
-            gates, cell, activation=np.array
-        ),
+        "your candidate skips tanh": lambda gates, cell: lstm_with(gates, cell, activation=np.array),
         "you deal the sums out to the gates in turns": lambda gates, cell: lstm_step(
             gates.reshape(-1, 4).T.ravel(), cell
         ),

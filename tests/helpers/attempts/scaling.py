@@ -126,7 +126,7 @@ WRONG = {
     "entropy_in_bits": {
         "in nats": lambda w: entropy(w) * math.log(2),
         "negative": lambda w: -entropy(w),
-        "down the columns": lambda w: entropy_terms(w).sum(axis=0),
+        "you sum columns; each row has its own entropy": lambda w: entropy_terms(w).sum(axis=0),
         "one number for all rows": lambda w: entropy_terms(w).sum(),
         "you average over the keys": lambda w: entropy_terms(w).mean(axis=-1),
         "you do not sum": entropy_terms,

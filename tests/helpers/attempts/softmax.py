@@ -192,7 +192,7 @@ WRONG = {
             stable(np.where(attn_mask, query @ key.T / math.sqrt(query.shape[-1]), 0)) @ value
         ),
         "no longer divided": lambda query, key, value, attn_mask: masked(query @ key.T, attn_mask) @ value,
-        "your mask no longer has any effect": lambda query, key, value, attn_mask: attend(
+        "your mask has no effect": lambda query, key, value, attn_mask: attend(
             query, key, value, np.ones_like(attn_mask)
         ),
         "your mask is inverted": lambda query, key, value, attn_mask: attend(query, key, value, ~attn_mask),

@@ -151,9 +151,9 @@ WRONG = {
     },
     "peak_rate": {
         "that is the rate of the base model": (512 * 4000) ** -0.5,
-        "first step": 1024**-0.5 * 4000**-1.5,
-        "100,000 steps": (1024 * 100_000) ** -0.5,
-        "300,000 steps": (1024 * 300_000) ** -0.5,
+        "of step 1;": 1024**-0.5 * 4000**-1.5,
+        "of step 100,000;": (1024 * 100_000) ** -0.5,
+        "of step 300,000;": (1024 * 300_000) ** -0.5,
         "you left out the 4,000 steps of warm-up": 1 / 32,
         "you left out the width": 4000**-0.5,
         "in parentheses": 1 / 8_192_000,
@@ -162,7 +162,7 @@ WRONG = {
         "your rate would rise by 0.0001 per step": 0.4,
     },
     "paper_rate": {
-        "yours is the rate of the next step": lambda s, d, w: paper_rate(s + 1, d, w),
+        "yours is the next step's rate; steps count from 1": lambda s, d, w: paper_rate(s + 1, d, w),
         "your exponents are swapped": lambda s, d, w: d**-0.5 * min(s**-1.5, s * w**-0.5),
         "larger of the two": lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
         "only rises": lambda s, d, w: d**-0.5 * s * w**-1.5,
