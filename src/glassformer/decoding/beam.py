@@ -1,4 +1,4 @@
-"""Beam search: follow the likeliest few translations side by side (Graves, 2012; Sutskever et al., 2014)."""
+"""Beam search over translations (Graves, 2012; Sutskever et al., 2014)."""
 
 import math
 from collections.abc import Collection
