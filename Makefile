@@ -1,4 +1,4 @@
-# Glassformer. Each target sets up what it needs; a repeated run installs nothing.
+# Glassformer. Each target installs what it needs; a second run installs nothing.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -21,7 +21,7 @@ PORT ?= 8000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
-help: ## List what can be made
+help: ## List all commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-20s %s\n", $$1, $$2}'
 
 # ---- Reading ----
@@ -32,7 +32,7 @@ book: .venv-site/installed ## Build the website into _build/html (needs no torch
 	$(SITE)/jupyter-book build . --warningiserror --nitpick --keep-going --quiet
 	@echo 'The book is built. Open it: _build/html/index.html (or: make serve)'
 
-# A site of its own for each edition; it stands in its place only when it is whole.
+# Each edition is a website of its own. It is moved into place only when it is complete.
 .PHONY: student
 student: .venv-site/installed ## Build the website without solutions into _build/student/html (REPOSITORY=...)
 	$(BUILD_EDITION)
@@ -44,7 +44,7 @@ teacher: .venv-site/installed ## Build it with open solutions and the teacher's 
 define BUILD_EDITION
 	rm -rf _build/$@
 	GLASSFORMER_EDITION=$@ GLASSFORMER_COURSE_REPOSITORY=$(REPOSITORY) $(SITE)/jupyter-book build . \
-	  --path-output _build/$@ --warningiserror --nitpick --keep-going --quiet >/dev/null # it names a passing place
+	  --path-output _build/$@ --warningiserror --nitpick --keep-going --quiet >/dev/null # its message names a temporary folder
 	mv _build/$@/_build/html _build/$@/html
 	rm -rf _build/$@/_build
 	@echo 'The edition is built. Open it: _build/$@/html/index.html'
@@ -64,19 +64,19 @@ lab: $(VENV)/installed ## Open the chapters in JupyterLab
 
 # ---- Teaching ----
 
-# A course that is taught lives elsewhere: make clean removes _build.
+# Keep a course that you teach elsewhere: make clean removes _build.
 COURSE ?= _build/assignments
 
 .PHONY: assignments
-assignments: $(VENV)/installed ## Make a course of the exercises for nbgrader (COURSE=folder SEED=secret)
+assignments: $(VENV)/installed ## Make an nbgrader course of the exercises (COURSE=folder SEED=secret)
 	$(FULL)/python -m bookkit.course.build "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
 
 .PHONY: grade
-grade: $(VENV)/installed ## Grade what was handed in, into grades.csv (COURSE=folder)
+grade: $(VENV)/installed ## Grade the submissions into grades.csv (COURSE=folder)
 	cd "$(COURSE)" && "$(abspath $(FULL))/python" -m grader
 
 .PHONY: feedback
-feedback: $(VENV)/installed ## Write a page of feedback for each submission (COURSE=folder CHAPTER=masks)
+feedback: $(VENV)/installed ## Write feedback for each submission (COURSE=folder CHAPTER=masks)
 	cd "$(COURSE)" && "$(abspath $(FULL))/nbgrader" generate_feedback $(CHAPTER)
 
 .PHONY: slides
@@ -84,7 +84,7 @@ slides: .venv-site/installed ## Make a deck of slides for each chapter in _build
 	$(SITE)/python -m bookkit.slides.build _build/slides
 
 .PHONY: slides-pdf
-slides-pdf: slides $(VENV)/installed ## Print the slides, too, a slide a page (needs Chromium)
+slides-pdf: slides $(VENV)/installed ## Also print the slides, one per page (needs Chromium)
 	$(FULL)/python -m bookkit.print.slides _build/slides
 
 .PHONY: quizzes
@@ -94,8 +94,8 @@ quizzes: $(VENV)/installed ## Write the quizzes for learning platforms into _bui
 # ---- Testing ----
 
 .PHONY: test
-test: $(VENV)/installed .venv-site/installed ## Run everything: what must pass before a change lands
-	$(MAKE) --jobs 2 lint types imports book student teacher # each of these keeps one core busy
+test: $(VENV)/installed .venv-site/installed ## Run everything that must pass before a change lands
+	$(MAKE) --jobs 2 lint types imports book student teacher # each of these uses one core
 	$(MAKE) unit notebooks site-tests
 	@echo 'All tests passed.'
 
@@ -109,19 +109,19 @@ types: $(VENV)/installed ## Check types
 	$(FULL)/mypy
 
 .PHONY: imports
-imports: $(VENV)/installed ## Check that floors import downward only
+imports: $(VENV)/installed ## Check that each floor imports lower floors only
 	$(FULL)/lint-imports
 
 .PHONY: unit
-unit: $(VENV)/installed ## Test the package and the notebooks' form, with shapes checked
+unit: $(VENV)/installed ## Run the unit tests, with array shapes checked
 	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SELECTED) $(filter-out $(OMITTED), $(SLOW)) \
 	  $(filter-out $(SLOW) tests/site $(NO_TESTS) $(OMITTED), $(wildcard tests/*))
-# A file stays with one worker, which sets its fixtures up once; the longest files start first.
+# One worker runs a whole file, so that its fixtures are set up once. The longest files start first.
 TWO_WORKERS = -n 2 --dist loadfile --no-loadscope-reorder
 SLOW = $(addprefix tests/, teach museum training exercises)
 NO_TESTS = tests/helpers %/conftest.py %/__pycache__
 
-# A Python is on PATH or under pyenv. The museum tests the tests, and the rehearsal device is the same on each Python.
+# A Python is on PATH or under pyenv. The museum and the rehearsal device do not depend on the Python.
 PYTHONS := $(shell sed -n 's/.*"Programming Language :: Python :: \(.*\)".*/\1/p' pyproject.toml)
 .PHONY: pythons $(addprefix unit-on-, $(PYTHONS))
 pythons: $(addprefix unit-on-, $(PYTHONS)) ## Run the unit tests on the other supported Pythons that are installed
@@ -138,13 +138,13 @@ lowest: .venv-lowest/installed ## Run the package's unit tests on the lowest ver
 	OMP_NUM_THREADS=1 .venv-lowest/$(BIN)/pytest $(TWO_WORKERS) -o filterwarnings=default -k 'not rehearsal' tests \
 	  $(addprefix --ignore=tests/, book museum quizzes site teach test_benchmark_page.py)
 
-# Strict: each output must equal the stored one. `pytest --nbval chapters` does the same in one process.
+# Each output must equal the stored one. `pytest --nbval chapters` does the same in one process.
 .PHONY: notebooks
-notebooks: $(VENV)/installed ## Run every notebook as a strict test
+notebooks: $(VENV)/installed ## Run every notebook and compare its outputs with the stored ones
 	OMP_NUM_THREADS=1 $(NBVAL)
 
 .PHONY: notebooks-elsewhere
-notebooks-elsewhere: $(VENV)/installed ## Run them as another processor would: two threads, plain vector instructions
+notebooks-elsewhere: $(VENV)/installed ## Run them with two threads and basic vector instructions, as on another processor
 	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ATEN_CPU_CAPABILITY=default $(NBVAL)
 
 # PyTorch finds the device through its entry point and refuses what a GPU refuses. Its outputs differ from the stored ones.
@@ -152,7 +152,7 @@ notebooks-elsewhere: $(VENV)/installed ## Run them as another processor would: t
 rehearsal: $(VENV)/installed ## Run them as on a GPU, with a device whose tensors the CPU holds
 	GLASSFORMER_DEVICE=rehearsal PYTHONPATH='$(CURDIR)/tests/helpers$(PATH_SEPARATOR)$(CURDIR)/tests/helpers/autoload' \
 	  OMP_NUM_THREADS=1 $(NBVAL:--nbval=--nbval-lax)
-# Three workers for two cores, since each waits for its kernel; the last chapters take longest and start first.
+# Three workers keep two cores busy, since each waits for its kernel. The last chapters take longest and start first.
 NBVAL = $(FULL)/pytest --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
 LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
@@ -164,7 +164,7 @@ SLOW_PAGES = $(addprefix tests/site/, test_pages.py test_figures.py engine)
 # ---- Measuring ----
 
 .PHONY: bench
-bench: .venv-bench/installed ## Measure speed and memory beside other libraries, and lay out the tables
+bench: .venv-bench/installed ## Measure speed and memory against other libraries, and print the tables
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/training_step.py
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/decoding_speed.py
 	.venv-bench/$(BIN)/python benchmarks/table.py
@@ -182,33 +182,33 @@ CHAPTER_SETTINGS = GLASSFORMER_DEVICE=$${GLASSFORMER_DEVICE-cpu} GLASSFORMER_SCR
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: previews
-previews: book $(VENV)/installed ## Draw again the pictures that go with the pages' addresses (needs Chromium)
+previews: book $(VENV)/installed ## Redraw the preview images of the pages (needs Chromium)
 	$(FULL)/python -m bookkit.print.previews _build/html _static/previews
 
 .PHONY: format
-format: $(VENV)/installed ## Put code and notebooks into form
+format: $(VENV)/installed ## Format code and notebooks
 	$(FULL)/ruff check --fix
 	$(FULL)/ruff format
 
 .PHONY: lock
-lock: ## Pin again what the dependency groups of pyproject.toml admit (needs uv)
+lock: ## Update the pinned versions from the dependency groups of pyproject.toml (needs uv)
 	uv pip compile --quiet --no-header --no-annotate --upgrade --group site -o requirements-site.txt
 	uv pip compile --quiet --no-header --no-annotate --upgrade --group test -o requirements.txt
 
 .PHONY: address
-address: ## Publish a fork under its own address (REPOSITORY=https://github.com/you/yours, WEBSITE=... if not GitHub Pages)
+address: ## Change the repository's address everywhere (REPOSITORY=https://github.com/you/yours WEBSITE=...)
 	$(PYTHON) tools/bookkit/address.py "$(REPOSITORY)" $(WEBSITE)
 
 .PHONY: clean
-clean: ## Remove everything that was made
+clean: ## Remove all generated files and environments
 	rm -rf _build .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
-# ---- Environments: one for reading (no torch), one for everything; remade only when their pins change ----
+# ---- Environments: .venv-site for the website (no torch), .venv for everything; remade when their pins change ----
 
 .venv-site/installed: requirements-site.txt pyproject.toml
 $(VENV)/installed: requirements.txt pyproject.toml
 
-# TORCH_BACKEND=cpu (or cu130, ...) lets uv choose torch's build; otherwise pip takes the registry's.
+# TORCH_BACKEND=cpu (or cu130, ...) lets uv choose torch's build; without it, pip installs the default build.
 .venv-site/installed $(VENV)/installed:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Glassformer needs Python 3.11 or newer, got " + sys.version.split()[0] + ": make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(@D)
@@ -225,7 +225,7 @@ endif
 	$(PYTHON) -m venv $(@D)
 	$(@D)/$(BIN)/python -m pip install --quiet uv
 	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --resolution lowest-direct --editable '.[widget]'
-	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --group unit # which leaves those versions as they are
+	VIRTUAL_ENV=$(@D) $(@D)/$(BIN)/uv pip install --quiet --group unit # keeps those versions
 	@touch $@
 
 .venv-bench/installed: pyproject.toml
