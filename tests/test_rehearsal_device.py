@@ -11,7 +11,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from glassformer.decoding.beam import beam_search
-from glassformer.decoding.generate import greedy_decode
+from glassformer.decoding.generate import greedy_decode, sample
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.masks import causal_mask
 from glassformer.modules.recurrent import AdditiveAttentionTranslator, RecurrentConfig
@@ -166,6 +166,21 @@ def test_a_whole_training_is_that_of_the_cpu(elsewhere):
 def test_greedy_decoding_is_that_of_the_cpu(make_model, elsewhere):
     expected, generated = (
         greedy_decode(make_model().eval().to(device), SOURCE.to(device), start_id=START, end_id=END).cpu()
+        for device in ("cpu", elsewhere)
+    )
+    assert_close(generated, expected)
+
+
+@either_model
+def test_sampling_with_one_seed_is_that_of_the_cpu(make_model, elsewhere):
+    expected, generated = (
+        sample(
+            make_model().eval().to(device),
+            SOURCE.to(device),
+            start_id=START,
+            end_id=END,
+            generator=torch.Generator().manual_seed(0),
+        ).cpu()
         for device in ("cpu", elsewhere)
     )
     assert_close(generated, expected)
