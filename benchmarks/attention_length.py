@@ -1,10 +1,10 @@
-"""What attention costs as the sequence grows: time and memory, on the taught and on the fused path.
+"""Measure time and memory of attention over the sequence length, on the taught and on the fused path.
 
-Time: that of the processor, so that other programs do not count, on one thread. In each turn every path runs
-at every length; what is kept is the median over the turns of each time, and the quartiles of each *ratio* of
-times. A short run is repeated within its turn, and the fastest counts. Memory: each run in a fresh process,
-as the highest resident memory during the run less what was resident before it, inputs and mask included.
-Linux keeps that account. All on the CPU, forwards alone, and forwards with backwards.
+Time is processor time on one thread. In each turn, every path runs at every length; the result is the median
+of each time over the turns, and the quartiles of each *ratio* of times. A short run is repeated within its
+turn, and the fastest counts. Memory is measured in a new process per run: the peak resident memory during the
+run minus the resident memory before it, which includes inputs and mask (Linux only). Everything runs on the
+CPU, forward only and forward with backward.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from torch import Tensor
 from glassformer.modules import causal_mask, fused_attention, scaled_dot_product_attention
 
 MODES = ("forward", "training")
-MOST_WORDS = 8192  # in a turn a path is run until it has seen so many words; the fastest run counts
-WARM_UP = 8  # a length so short that it leaves next to nothing behind
+MOST_WORDS = 8192  # per turn, each path processes this many words, and the fastest run counts
+WARM_UP = 8  # a length that needs hardly any memory
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 PATHS: dict[str, Attend] = {
@@ -48,13 +48,13 @@ RATIOS = (
 
 
 def inputs(length: int, d_k: int, mode: str) -> tuple[Tensor, ...]:
-    """Query, key, value and a causal mask, for one sentence and one head."""
+    """Return query, key, value and a causal mask for one sentence and one head."""
     vectors = (torch.randn(1, 1, length, d_k, requires_grad=mode == "training") for _ in range(3))
     return (*vectors, causal_mask(length))
 
 
 def run(path: str, given: tuple[Tensor, ...], mode: str) -> None:
-    """Attend once; in training, also carry a gradient back."""
+    """Run attention once; in training mode, also the backward pass."""
     with torch.set_grad_enabled(mode == "training"):
         attended = PATHS[path](*given)
     if mode == "training":
@@ -62,7 +62,7 @@ def run(path: str, given: tuple[Tensor, ...], mode: str) -> None:
 
 
 def time_paths(lengths: list[int], d_k: int, mode: str, turns: int) -> dict[str, np.ndarray]:
-    """Seconds of each path, (turns, lengths), after one turn of warming up."""
+    """Return the seconds of each path, (turns, lengths), after one warm-up turn."""
     given = {length: inputs(length, d_k, mode) for length in lengths}
     seconds = {path: np.empty((turns + 1, len(lengths))) for path in PATHS}
     for turn in range(turns + 1):
@@ -74,32 +74,32 @@ def time_paths(lengths: list[int], d_k: int, mode: str, turns: int) -> dict[str,
 
 
 def time_run(path: str, given: tuple[Tensor, ...], mode: str) -> float:
-    """Seconds of the processor for one run, on one thread."""
+    """Return the processor time of one run."""
     start = time.process_time()
     run(path, given, mode)
     return time.process_time() - start
 
 
 def peak_megabytes(path: str, length: int, d_k: int, mode: str) -> float:
-    """Memory that one run needs beyond its inputs. To be called in a process of its own."""
+    """Return the memory that one run needs beyond its inputs; call it in a new process."""
     torch.set_num_threads(1)
     run(path, inputs(WARM_UP, d_k, mode), mode)
     given = inputs(length, d_k, mode)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak
     before = _account("VmRSS")
     run(path, given, mode)
     return (_account("VmHWM") - before) / 1e6
 
 
 def _account(entry: str) -> int:
-    """Bytes under an entry of Linux's account of this process."""
+    """Return an entry of this process's memory status on Linux, in bytes."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     (line,) = (line for line in lines if line.startswith(f"{entry}:"))
     return 1024 * int(line.split()[1])
 
 
 def measure(mode: str, lengths: list[int], memory_lengths: list[int], d_k: int, turns: int) -> dict:
-    """Times, their ratios between paths, their growth from length to length, and memory."""
+    """Measure times, their ratios between paths, their growth with the length, and memory."""
     seconds = time_paths(lengths, d_k, mode, turns)
     row: dict = {
         "mode": mode,
@@ -120,7 +120,7 @@ def measure(mode: str, lengths: list[int], memory_lengths: list[int], d_k: int, 
 
 
 def _quartiles(ratios: np.ndarray) -> list[list[float]]:
-    """Lower quartile, median and upper quartile over the turns, for each length."""
+    """Return lower quartile, median and upper quartile over the turns, for each length."""
     return [_rounded(each) for each in np.percentile(ratios, (25, 50, 75), axis=0).T]
 
 

@@ -1,11 +1,11 @@
-"""How fast the translator runs in a page, in Chromium, on this machine as it is and made six times slower.
+"""Measure the translator's speed in Chromium, at full speed and with the processor slowed down six times.
 
-The clock starts when the weights are in memory. "load" makes a translator of them; "first" ends when a first
-sentence is translated, too, with a beam of 4 and all maps, as the translator's page does it. Once the code is
-warm, "reading" is what the encoder takes for a sentence, "a token" what each token written then costs.
-All that is time in which the page's thread was computing, for other programs ran meanwhile. "longest" is time
-by the clock, and so too high: how long the page could not have answered its reader while it translated an
-everyday sentence, and one as long as it takes. What is kept is the least of all turns.
+The clock starts when the weights are in memory. "load" builds a translator from them; "first" also translates
+a first sentence with four beams and all attention maps, as the page does. Once the code is warm, "reading" is
+the encoder's time per sentence, and "a token" the additional time per generated token. These are times during
+which the page's thread computed, because other programs ran as well. "longest" is wall-clock time, and so an
+upper bound: the longest time without a response to the reader, for an everyday sentence and for the longest
+possible one. The result is the minimum over the turns.
 """
 
 import argparse
@@ -42,7 +42,7 @@ WRITE = """(beamSize) => {
   const found = sentences.map((sentence) => state.translator.translate(sentence, { beamSize }));
   return found.reduce((total, { target }) => total + target.ids.length, 0);
 }"""
-# The page sends itself one message after the other: the longest time between two.
+# The page sends itself messages one by one; the result is the longest time between two.
 LONGEST = """async (sentence) => {
   const { port1, port2 } = new MessageChannel();
   let [found, last] = [0, performance.now()];
@@ -63,7 +63,7 @@ LONGEST = """async (sentence) => {
 
 
 class Clock:
-    """Tells how long the thread of a page computes, in milliseconds."""
+    """Processor time of a page's thread, in milliseconds."""
 
     def __init__(self, page: Page, slowdown: int) -> None:
         self._page, self._session = page, page.context.new_cdp_session(page)
@@ -71,7 +71,7 @@ class Clock:
         self._session.send("Emulation.setCPUThrottlingRate", {"rate": slowdown})
 
     def time(self, script: str, argument: Any = None) -> tuple[float, Any]:
-        """Run a function in the page: how long it took, and what it gave."""
+        """Run a function in the page; return its time and its result."""
         before = self._read()
         found = self._page.evaluate(script, argument)
         return 1000 * (self._read() - before), found
@@ -82,7 +82,7 @@ class Clock:
 
 
 def take_turn(browser: Browser, slowdown: int) -> dict[str, float]:
-    """Measure once, in a page of its own: milliseconds by what took them."""
+    """Measure once in a new page; return the milliseconds of each task."""
     folder = locate_translator("en-fr")
     packed = {part: base64.b64encode((folder / name).read_bytes()).decode() for part, name in FILES.items()}
     with browser.new_page() as page:
@@ -109,7 +109,7 @@ def take_turn(browser: Browser, slowdown: int) -> dict[str, float]:
 
 
 def measure(turns: int, chromium: str) -> tuple[str, list[dict[str, Any]]]:
-    """Measure at both speeds in turn; give the browser's version, and the least of each number."""
+    """Measure at both speeds in turn; return the browser's version and the minimum of each number."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         version = browser.version

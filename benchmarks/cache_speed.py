@@ -1,9 +1,8 @@
-"""How much faster a Transformer writes when it keeps the keys and values of what it has written.
+"""Measure the speed-up of decoding with a key-value cache.
 
-A model of the pretrained translator's sizes, with random weights, writes translations of fixed lengths, with
-a cache and without. Both ways take turns, so that a busy moment of the machine hits both; what is counted is
-the time of this process, and what is kept is the median over the turns. Without a cache the source is still
-read only once, as in any sensible loop; what is computed again is the decoder.
+A model of the pretrained translator's size with random weights decodes fixed numbers of tokens, with and
+without a cache, in turns. The result is the median of the processor time over the turns. Without a cache the
+source is still encoded only once; the decoder is recomputed.
 """
 
 import argparse
@@ -23,9 +22,9 @@ VOCABULARY = 6000
 
 
 def write(model: Transformer, source_ids: Tensor, length: int, *, use_cache: bool) -> tuple[float, Tensor]:
-    """Write so many tokens for each sentence: the seconds of this process, and the tokens."""
+    """Decode a fixed number of tokens per sentence; return the process's seconds and the tokens."""
     start = time.process_time()
-    marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (END_ID,)}  # it never ends early
+    marks = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (END_ID,)}  # no early end
     ids = greedy_decode(model, source_ids, **marks, max_length=length, use_cache=use_cache)
     if ids.is_cuda:
         torch.cuda.synchronize()
@@ -33,7 +32,7 @@ def write(model: Transformer, source_ids: Tensor, length: int, *, use_cache: boo
 
 
 def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> dict[str, object]:
-    """Seconds with and without a cache, and their ratio; both must write the same."""
+    """Measure the seconds with and without a cache, and their ratio; the tokens must be equal."""
     seconds: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(turns):
         written = {}
@@ -41,7 +40,7 @@ def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> 
             taken, written[use_cache] = write(model, source_ids, length, use_cache=use_cache)
             seconds[use_cache].append(taken)
         if not torch.equal(written[True], written[False]):
-            raise RuntimeError("with and without a cache, other tokens were written")
+            raise RuntimeError("decoding with and without a cache gave different tokens")
     ratio = np.median(np.divide(seconds[False], seconds[True]))
     row = {
         "length": length,
@@ -56,7 +55,7 @@ def measure(model: Transformer, source_ids: Tensor, length: int, turns: int) -> 
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Write translations of every length both ways."""
+    """Decode at every length with and without a cache."""
     generator = torch.Generator().manual_seed(0)
     vocabularies = {"source_vocabulary_size": VOCABULARY, "target_vocabulary_size": VOCABULARY}
     config = TransformerConfig(**vocabularies, **SIZES, norm="pre", tie_embeddings="all")

@@ -1,4 +1,4 @@
-"""Hand the weights of our Transformer to CTranslate2, so that both write the same sentences."""
+"""Convert our Transformer to CTranslate2."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from glassformer.modules import (
 
 
 def load(model: Transformer, folder: Path, compute_type: str) -> ctranslate2.Translator:
-    """Write the model into a folder and load it from there, for one thread; its words are "0", "1", ..."""
+    """Convert a model and load it for one thread; its vocabulary is "0", "1", ..."""
     config = model.config
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads, pre_norm=True
@@ -71,7 +71,7 @@ def _fill_layer(spec: common_spec.model_spec.LayerSpec, layer: EncoderLayer | De
 def _fill_attention(
     spec: MultiHeadAttentionSpec, attention: MultiHeadAttention, *, fused: tuple[int, ...]
 ) -> None:
-    """Lay the maps of queries, keys and values one upon another, so many at a time."""
+    """Fuse the projections of queries, keys and values in groups of the given sizes."""
     maps = []
     for module in (attention.query_proj, attention.key_proj, attention.value_proj):
         maps.append(common_spec.LinearSpec())

@@ -1,9 +1,9 @@
-"""How many sentences a second are written, greedily and with four beams, beside other libraries.
+"""Compare the decoding speed with other libraries: greedy, and beam search with four beams.
 
-Random weights, float32, one thread. All sentences of a batch are written to the same length: none may end
-before. "every token anew" is a loop without a cache, which reads the source once; JoeyNMT decodes like that.
-CTranslate2 is C++ and has our own weights; in float32 it writes what we write, and `agree` says so: it is the
-share of tokens that equal ours, and None for rivals with weights of their own.
+Random weights, float32, one thread. All sentences of a batch get the same number of tokens; none ends early.
+"without a cache" encodes the source once and recomputes the decoder; JoeyNMT decodes like that. CTranslate2
+is written in C++ and has our weights. "agreement" is the share of tokens equal to ours, for implementations
+with our weights.
 """
 
 import argparse
@@ -18,20 +18,20 @@ from peers import END, PEERS, SIZES, START, Size, glassformer, marian, sentences
 from record import CPU, RESULTS, parse_options, write_result
 from table import print_table
 from torch import Tensor
-from turns import Measured, Rival, take_turns
+from turns import Implementation, Measured, take_turns
 
 from glassformer.decoding import beam_search, greedy_decode
 
 Ids = list[list[int]]
-Work = tuple[Size, Tensor, int, int]  # the model's size, what to translate, tokens to write, beams
+Work = tuple[Size, Tensor, int, int]  # model size, source ids, number of tokens, number of beams
 
 MARIAN = "transformers, Marian"
-OURS, ANEW = "glassformer", "every token anew"
+OURS, UNCACHED = "glassformer", "without a cache"
 WITH_OUR_WEIGHTS = (OURS, "ctranslate2")
 
 
 def write_ours(work: Work, *, use_cache: bool = True) -> Callable[[], Ids]:
-    """Our greedy decoding or beam search."""
+    """Decode with our greedy decoding or beam search."""
     size, source_ids, length, beams = work
     model = glassformer(size)[0].eval()
     options: dict[str, Any] = {
@@ -53,7 +53,7 @@ def write_ours(work: Work, *, use_cache: bool = True) -> Callable[[], Ids]:
 
 
 def write_with_torch(work: Work) -> Callable[[], Ids]:
-    """The loop that everyone writes first around torch.nn.Transformer."""
+    """Decode greedily with torch.nn.Transformer, without a cache."""
     size, source_ids, length, _ = work
     model = torch_transformer(size)[0].eval()
 
@@ -71,7 +71,7 @@ def write_with_torch(work: Work) -> Callable[[], Ids]:
 
 
 def write_with_marian(work: Work) -> Callable[[], Ids]:
-    """The method `generate` of transformers, which keeps a cache."""
+    """Decode with `generate` of transformers, which uses a cache."""
     size, source_ids, length, beams = work
     model = marian(size)[0].eval()
     mask = torch.ones_like(source_ids)
@@ -85,7 +85,7 @@ def write_with_marian(work: Work) -> Callable[[], Ids]:
 
 
 def write_with_joeynmt(work: Work) -> Callable[[], Ids]:
-    """JoeyNMT's own search."""
+    """Decode with JoeyNMT's search."""
     from types import SimpleNamespace
 
     from joeynmt.model import Model
@@ -123,7 +123,7 @@ def write_with_joeynmt(work: Work) -> Callable[[], Ids]:
 
 
 def write_with_ctranslate2(work: Work, *, compute_type: str) -> Callable[[], Ids]:
-    """CTranslate2, with our weights."""
+    """Decode with CTranslate2 and our weights."""
     from ctranslate2_model import load
 
     size, source_ids, length, beams = work
@@ -145,11 +145,11 @@ def write_with_ctranslate2(work: Work, *, compute_type: str) -> Callable[[], Ids
     return write
 
 
-RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
+IMPLEMENTATIONS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
     OURS: (write_ours, {}),
-    f"{OURS}, {ANEW}": (write_ours, {"use_cache": False}),
-    f"torch.nn.Transformer, {ANEW}": (write_with_torch, {}),
-    f"joeynmt, {ANEW}": (write_with_joeynmt, {}),
+    f"{OURS}, {UNCACHED}": (write_ours, {"use_cache": False}),
+    f"torch.nn.Transformer, {UNCACHED}": (write_with_torch, {}),
+    f"joeynmt, {UNCACHED}": (write_with_joeynmt, {}),
     MARIAN: (write_with_marian, {}),
     "ctranslate2": (write_with_ctranslate2, {"compute_type": "float32"}),
     "ctranslate2, int8": (write_with_ctranslate2, {"compute_type": "int8"}),
@@ -157,17 +157,17 @@ RIVALS: dict[str, tuple[Callable[..., Callable[[], Ids]], dict[str, Any]]] = {
 
 
 def prepare(name: str, size_name: str, count: int, length: int, beams: int) -> Callable[[], Ids]:
-    """Make a rival's model; what is returned translates all sentences once."""
-    make, options = RIVALS[name]
+    """Build the model of an implementation; return a function that translates all sentences once."""
+    make, options = IMPLEMENTATIONS[name]
     return make((SIZES[size_name], sentences(count, length), length, beams), **options)
 
 
 def measure(size_name: str, beams: int, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time every rival that can search so."""
+    """Time every implementation that supports the search."""
     arguments = (size_name, options.sentences, options.tokens, beams)
-    names = [name for name in RIVALS if beams == 1 or "torch.nn" not in name]
-    rivals = {name: Rival(prepare, (name, *arguments)) for name in names}
-    measured = take_turns(rivals, turns=options.turns, warm_up=1)
+    names = [name for name in IMPLEMENTATIONS if beams == 1 or "torch.nn" not in name]
+    implementations = {name: Implementation(prepare, (name, *arguments)) for name in names}
+    measured = take_turns(implementations, turns=options.turns, warm_up=1)
     for name, one in measured.items():
         if np.shape(one.result) != (options.sentences, options.tokens):
             raise RuntimeError(f"{name} wrote an array of shape {np.shape(one.result)}")
@@ -175,20 +175,20 @@ def measure(size_name: str, beams: int, options: argparse.Namespace) -> list[dic
 
 
 def row(name: str, one: Measured, measured: dict[str, Measured], count: int) -> dict[str, Any]:
-    """Numbers of one rival: a ratio above 1 says how many times faster ours is."""
+    """Return the numbers of one implementation; a ratio above 1 means that ours is faster."""
     same_weights = name.startswith(WITH_OUR_WEIGHTS)
     agree = float(np.mean(np.equal(one.result, measured[OURS].result))) if same_weights else None
     return {
-        "rival": name,
+        "implementation": name,
         "sentences_per_second": round(count / float(np.median(one.seconds)), 1),
-        "times_glassformers_time": one.ratio(measured[OURS]),
-        "times_marians_time": one.ratio(measured[MARIAN]),
-        "agree": agree,
+        "time_ratio_to_glassformer": one.ratio(measured[OURS]),
+        "time_ratio_to_marian": one.ratio(measured[MARIAN]),
+        "agreement": agree,
     }
 
 
 def main() -> None:
-    """Measure every size, greedily and with beams, print a table of each and store it."""
+    """Measure every size and search, print the tables and store the results."""
     sizes = {"default": list(SIZES), "choices": list(SIZES)}
     options = parse_options(__doc__, sizes=sizes, beams=[1, 4], sentences=100, tokens=16, turns=11)
     for size_name in options.sizes:

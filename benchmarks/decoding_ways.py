@@ -1,12 +1,11 @@
-"""One model, many ways to write: greedy, by chance, and along 1 to 64 beams under three length penalties.
+"""Compare decoding methods: greedy, sampling, and 1 to 64 beams with three length penalties.
 
-The pretrained translator translates sentences of Tatoeba's validation set, which it was not trained on. For
-each way: BLEU, and a paired bootstrap of its difference to greedy; how long translations are for references;
-and the mean logarithm of the probability that the model gives them. What beams find is ranked by each penalty
-afterwards, which is the same as to search with it: beams go on by log-probability alone. Three questions
-about the model itself come on top: how often it finds nothing at all likelier than a person's translation,
-or than its own; and how often the search missed a translation that the model finds likelier, namely a
-person's.
+The pretrained translator translates sentences of Tatoeba's validation set. For each method: BLEU with a
+paired bootstrap of its difference to greedy decoding, the length relative to the references, and the mean
+log-probability. Hypotheses are ranked by each length penalty after the search, which gives the same result as
+searching with it, because beams continue by log-probability alone. In addition: how often the empty
+translation is likelier than the human reference or than the model's translation, and how often the search
+misses a likelier translation, namely the human reference.
 """
 
 import argparse
@@ -43,7 +42,7 @@ EXAMPLES = 6
 
 
 class Task:
-    """Sentences to translate, in batches of about equal lengths, and what they are scored by."""
+    """Sentences to translate, in batches of similar lengths, with their references."""
 
     def __init__(self, translator: Translator, sentences: Sentences, batch_size: int) -> None:
         self.model, self.tokenizer = translator.model, translator.tokenizer
@@ -57,13 +56,13 @@ class Task:
         self.words = np.mean([np.mean([len(one.split()) for one in own]) for own in self.references])
 
     def in_order(self, written: Iterator[Sequence[Any]]) -> list[Any]:
-        """Bring what was written batch by batch into the order of the sentences."""
+        """Restore the order of the sentences."""
         numbers = [number for chosen, _ in self.batches for number in chosen]
         flat = [row for rows in written for row in rows]
         return [row for _, row in sorted(zip(numbers, flat, strict=True), key=lambda pair: pair[0])]
 
     def log_probabilities(self, ids: Sequence[Sequence[int]]) -> Array:
-        """Return the log-probability of a translation of each sentence, given by its ids with the end."""
+        """Return the log-probability of a translation of each sentence; the ids include the end token."""
         return np.array(
             self.in_order(
                 told(self.model, source_ids, pad([[START_ID, *ids[number]] for number in chosen]))
@@ -72,7 +71,7 @@ class Task:
         )
 
     def judge(self, ids: Sequence[Sequence[int]], log_probs: Array | None = None) -> dict[str, Any]:
-        """Score translations, given by their ids."""
+        """Score translations given as token ids."""
         texts = self.tokenizer.decode(ids)
         log_probs = self.log_probabilities(until_end(ids)) if log_probs is None else log_probs
         words = np.mean([len(text.split()) for text in texts])
@@ -87,26 +86,26 @@ class Task:
 
 
 def until_end(rows: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Cut off the padding behind the end."""
+    """Truncate each row after its end token."""
     return [row[: row.index(END_ID) + 1] if END_ID in row else row for row in map(list, rows)]
 
 
 def pad(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Stack rows of ids, filled up to the longest."""
+    """Pad rows of ids to the longest."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[PAD_ID] * (width - len(row))] for row in rows])
 
 
 @torch.no_grad()
 def told(model: Any, source_ids: Tensor, target_ids: Tensor) -> list[float]:
-    """Return the log-probability of each marked target."""
+    """Return the log-probability of each target."""
     decoder_input_ids, labels = shift_targets(target_ids.to(source_ids.device))
     log_probs = model(source_ids, decoder_input_ids).log_softmax(-1).gather(2, labels[..., None])[..., 0]
     return log_probs.masked_fill(labels == PAD_ID, 0).sum(-1).tolist()
 
 
 def search(task: Task, beam_size: int) -> list[list[Hypothesis]]:
-    """Return all hypotheses that so many beams find for each sentence."""
+    """Return the hypotheses of beam search for each sentence."""
     options: dict[str, Any] = {"beam_size": beam_size, "n_best": beam_size, "length_penalty": "none"}
     return task.in_order(
         beam_search(task.model, source_ids, **MARKS, **options) for _, source_ids in task.batches
@@ -114,7 +113,7 @@ def search(task: Task, beam_size: int) -> list[list[Hypothesis]]:
 
 
 def rank(hypotheses: list[list[Hypothesis]], penalty: str) -> list[Hypothesis]:
-    """Choose the best of each sentence; what was cut at the greatest length comes last."""
+    """Select the best hypothesis of each sentence; unfinished hypotheses come last."""
     divide = PENALTIES[penalty]
     return [
         max(found, key=lambda one: (one.ended, one.log_probability / divide(len(one.ids))))
@@ -123,8 +122,8 @@ def rank(hypotheses: list[list[Hypothesis]], penalty: str) -> list[Hypothesis]:
 
 
 def difference(texts: Sequence[str], others: Sequence[str], references: Any, samples: int) -> list[float]:
-    """Draw sentences anew many times: the middle 95 % of how much BLEU texts are above others."""
-    metric = BLEU(effective_order=True)  # says nothing about sentences too short for four words in a row
+    """Return a 95 % interval of the difference in BLEU by paired bootstrap."""
+    metric = BLEU(effective_order=True)  # ignores orders of n-grams that a sentence is too short for
     counts = np.array([[_counts(metric, text, own) for text, own in zip(side, references, strict=True)]
                        for side in (texts, others)])  # fmt: skip
     rng = np.random.default_rng(0)
@@ -146,7 +145,7 @@ def _bleu_of(metric: BLEU, row: Array) -> float:
 
 
 def contrast(task: Task, texts: list[str], others: list[str]) -> dict[str, Any]:
-    """Compare sentence by sentence: how many are better or worse, by length; and the clearest cases."""
+    """Count the sentences that get better or worse, by length, and quote the clearest cases."""
     pairs = list(zip(texts, others, task.references, strict=True))
     gains = np.array([chrf([text], [own]).value - chrf([other], [own]).value for text, other, own in pairs])
     longer = np.array([len(text.split()) - len(other.split()) for text, other, _ in pairs])
@@ -181,7 +180,7 @@ def contrast(task: Task, texts: list[str], others: list[str]) -> dict[str, Any]:
 
 
 def question(task: Task, greedy: Array, beams: dict[int, Array]) -> dict[str, Any]:
-    """How often nothing at all, or a person's translation, is likelier to the model than what it wrote."""
+    """Count how often the empty translation, or a human reference, is likelier than the model's own."""
     silence = task.log_probabilities([[END_ID]] * len(task.sources))
     people = np.full(len(task.sources), -np.inf)
     for place in range(max(map(len, task.references))):
@@ -200,7 +199,7 @@ def question(task: Task, greedy: Array, beams: dict[int, Array]) -> dict[str, An
 
 
 def draw(task: Task, seeds: int) -> list[dict[str, Any]]:
-    """Write by chance in every way, with several seeds."""
+    """Sample in every way with several seeds."""
     rows = []
     for name, options in SAMPLERS.items():
         for seed in range(seeds):
@@ -215,7 +214,7 @@ def draw(task: Task, seeds: int) -> list[dict[str, Any]]:
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Translate in every way."""
+    """Translate with every method."""
     translator = Translator.load(options.model, device=device)
     validation = load_corpus("tatoeba-en-fr").validation
     sentences = Sentences(*(part[: options.sentences] for part in validation))

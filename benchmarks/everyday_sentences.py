@@ -1,7 +1,7 @@
-"""Fifty everyday sentences that are not in the corpus, translated, read, and judged one by one.
+"""Translate fifty everyday sentences that are not in the corpus, with a human judgement of each.
 
-A judgement belongs to one translation: when the translator says something else, the sentence counts as not
-judged until somebody reads it again and writes down what they think in everyday_judgements.json.
+A judgement applies to one translation. If the translator's output changes, the sentence counts as not judged
+until somebody reads it and adds a judgement to everyday_judgements.json.
 """
 
 import argparse
@@ -21,13 +21,13 @@ NOT_JUDGED = {"verdict": "not judged", "kind": "", "remark": ""}
 
 
 def load_judgements(path: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """Read what was thought of each translation that was ever read."""
+    """Read the judgement of every translation judged so far."""
     entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return {(entry.pop("source"), entry.pop("translation")): entry for entry in entries}
 
 
 def count_in_corpus(sentences: list[str]) -> int | None:
-    """Count the sentences that the corpus has, whatever their case; None where it is not at hand."""
+    """Count the sentences in the corpus, ignoring case; return None if the corpus is not available."""
     try:
         corpus = load_corpus("tatoeba-en-fr")
     except DataFileError:

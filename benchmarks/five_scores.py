@@ -1,9 +1,9 @@
-"""One model, one test set, five numbers that are all called BLEU.
+"""Compute five scores called BLEU for one model and one test set.
 
-The pretrained translator translates Tatoeba's test set, greedily and along four beams. Both are scored in
-five ways: cased, with sacreBLEU's own cutting of words; lower-cased, on Moses' tokens; up to pairs of words
-only; as the mean over sentences; and, which is no score of a translation at all, with the right words before
-each place given to the model. Each way is counted with all references and with the first alone.
+The pretrained translator translates Tatoeba's test set, greedily and with four beams. Both are scored in five
+ways: cased with sacreBLEU's tokenisation; lower-cased with Moses' tokens; with n-grams up to bigrams only; as
+the mean over sentences; and with teacher forcing, which does not score a translation at all. Each score is
+computed with all references and with the first one alone.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from glassformer.translator import Translator
 
 
 def score(texts: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Score the same translations in every way that takes translations."""
+    """Score the same translations in every way."""
     ways = {
         "cased": bleu(texts, references),
         "lower-cased": moses_bleu(texts, references, language="fr"),
@@ -32,7 +32,7 @@ def score(texts: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str
 
 @torch.no_grad()
 def teacher_forced(translator: Translator, sources: Sequence[str], references: Sequence[str]) -> list[str]:
-    """Give the model the reference; take at each place what it finds likeliest after the right tokens."""
+    """Return the likeliest token at each position with the reference as decoder input."""
     device = next(translator.model.parameters()).device
     sides = [translator.tokenizer.encode(side) for side in (sources, references)]
     order = sorted(range(len(sources)), key=lambda number: len(sides[0][number]))
@@ -51,13 +51,13 @@ def teacher_forced(translator: Translator, sources: Sequence[str], references: S
 
 
 def pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Stack rows of ids, filled up to the longest."""
+    """Pad rows of ids to the longest."""
     width = max(map(len, rows))
     return torch.tensor([[*row, *[PAD_ID] * (width - len(row))] for row in rows])
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Translate the test set, score it in every way."""
+    """Translate the test set and score it in every way."""
     translator = Translator.load(options.model, device=device)
     sources, references = (part[: options.sentences] for part in load_corpus("tatoeba-en-fr").tests["test"])
     first = [own[:1] for own in references]

@@ -1,7 +1,7 @@
-"""What each head of the pretrained translator is worth: switch it off, and see what BLEU is lost.
+"""Ablate each head of the pretrained translator and measure the loss in BLEU.
 
-On the validation sentences of the corpus, translated greedily: every head alone, every attention as a
-whole, and all attentions of a kind. The spread of a cost comes from ten parts of the sentences.
+On validation sentences, translated greedily: every head alone, every attention, and all attentions of a kind.
+The standard error comes from ten parts of the sentences.
 """
 
 import argparse
@@ -23,7 +23,7 @@ Heads = Mapping[str, Sequence[int]]
 
 
 def rows_to_ablate(translator: Translator) -> list[Heads]:
-    """Each head alone, each attention, each kind of attention."""
+    """List the ablations: each head, each attention, each kind of attention."""
     attentions = {name: range(a.num_heads) for name, a in find_attentions(translator.model).items()}
     kinds: dict[str, dict[str, Sequence[int]]] = {}
     for name, heads in attentions.items():
@@ -34,7 +34,7 @@ def rows_to_ablate(translator: Translator) -> list[Heads]:
 
 
 class Scorer:
-    """Translates the same sentences again and again, and scores them as a whole and part by part."""
+    """Scores translations of the same sentences, in total and in parts."""
 
     def __init__(self, translator: Translator, sources: Sequence[str], references: Any) -> None:
         self.translator, self.sources, self.references = translator, sources, references
@@ -44,18 +44,18 @@ class Scorer:
         self.intact_scores = self.scores(self.intact)
 
     def translate(self, heads: Heads) -> list[str]:
-        """Translate greedily without these heads."""
+        """Translate greedily with some heads ablated."""
         with ablate_heads(self.translator.model, heads):
             return self.translator.translate(self.sources, beam_size=1)
 
     def scores(self, translations: Sequence[str]) -> np.ndarray:
-        """BLEU of all, then of each part."""
+        """Return BLEU of all sentences, then of each part."""
         return np.array(
             [bleu(translations[part], self.references[part]).value for part in (slice(None), *self.parts)]
         )
 
     def measure(self, heads: Heads) -> dict[str, Any]:
-        """The cost in BLEU of switching heads off, and how many translations change."""
+        """Measure the loss in BLEU and the share of changed translations when heads are ablated."""
         start = time.process_time()
         translations = self.translate(heads)
         cost, *by_part = self.intact_scores - self.scores(translations)
@@ -71,7 +71,7 @@ class Scorer:
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Switch off every head once."""
+    """Ablate every head."""
     translator = Translator.load(options.translator, device=device)
     validation = load_corpus("tatoeba-en-fr").validation
     sources, references = (part[: options.sentences] for part in validation)

@@ -1,6 +1,6 @@
-"""What is measured of a package that may hold a bug: ways to train and to ask a small translator.
+"""Probes for a package that may have a bug: train a small translator and measure its behaviour.
 
-What a bug may have broken is counted here again, by other code.
+Code that a bug may have broken is not used for measuring; it is written again here.
 """
 
 import functools
@@ -33,13 +33,13 @@ from glassformer.training import (
 )
 from glassformer.translator import Translator
 
-MAX_LENGTH, LAST = 20, 20  # tokens a translation may have, and the steps whose losses are averaged
+MAX_LENGTH, LAST = 20, 20  # tokens per translation, and steps whose losses are averaged
 
 Probe = dict[str, float]
 
 
 class Lesson:
-    """A translator after the shortest training, with sentences that it never saw."""
+    """A translator after a short training, with unseen sentences."""
 
     def __init__(
         self,
@@ -73,32 +73,32 @@ class Lesson:
         self.losses = train(self.model, batches, steps=steps, learning_rate=rate, loss=loss)
 
     def ids(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
-        """Source ids and marked target ids."""
+        """Return source and target ids."""
         source_ids = self.english.batch([example.source for example in examples])
         target_ids = self.french.batch([example.target for example in examples], add_special_tokens=True)
         return torch.from_numpy(source_ids), torch.from_numpy(target_ids)
 
     def exact_match(self, written: Sequence[Sequence[int]]) -> float:
-        """Share of unseen sentences of which these are the translations, word for word."""
+        """Return the share of unseen sentences that are translated word for word."""
         pairs = zip(self.words(written), self.unseen, strict=True)
         return float(np.mean([words == example.target for words, example in pairs]))
 
     def words(self, written: Sequence[Sequence[int]]) -> list[tuple[str, ...]]:
-        """French words of ids."""
+        """Return the French words of token ids."""
         return [self.french.decode(ids) for ids in written]
 
 
 def smoothed_loss(
     model: Transformer, source_ids: Tensor, target_ids: Tensor, *, label_smoothing: float
 ) -> Tensor:
-    """Teacher-forced loss, with label smoothing."""
+    """Compute the teacher-forced loss with label smoothing."""
     decoder_input_ids, labels = shift_targets(target_ids)
     logits = model(source_ids, decoder_input_ids)
     return cross_entropy(logits, labels, PAD_ID, label_smoothing=label_smoothing)
 
 
 def take_taught_path(model: Transformer) -> None:
-    """Have every attention computed by the code that the book teaches instead of PyTorch's kernel."""
+    """Compute every attention by the taught code instead of PyTorch's kernel."""
     for module in model.modules():
         if isinstance(module, AttentionHeads):
             module.register_forward_pre_hook(
@@ -108,20 +108,20 @@ def take_taught_path(model: Transformer) -> None:
 
 @torch.no_grad()
 def log_probabilities(model: Transformer, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-    """Log-probability of every wanted token, sentence by token; 0 for padding."""
+    """Return the log-probability of every label, (sentence, token); 0 for padding."""
     logits = model(source_ids, target_ids[:, :-1])
     wanted = target_ids[:, 1:, None]
     return logits.log_softmax(-1).gather(-1, wanted).masked_fill(wanted == PAD_ID, 0).squeeze(-1)
 
 
 def mean_loss(model: Transformer, source_ids: Tensor, target_ids: Tensor) -> float:
-    """Mean of −log p over the wanted tokens, padding not counted."""
+    """Return the mean of −log p over the labels without padding."""
     told = log_probabilities(model, source_ids, target_ids)
     return float(-told.sum() / (target_ids[:, 1:] != PAD_ID).sum())
 
 
 def lesson(seed: int, *, padding_in_test: int = 0, **options: Any) -> Probe:
-    """Train, then ask for sentences that it never saw."""
+    """Train, then translate unseen sentences."""
     own = Lesson(seed, **options)
     source_ids, target_ids = own.ids(own.unseen)
     longer = F.pad(source_ids, (0, padding_in_test), value=PAD_ID)
@@ -159,7 +159,7 @@ def search(seed: int, *, steps: int = 110, **options: Any) -> Probe:
 
 
 def half(seed: int) -> Probe:
-    """Train shortly, then look where it attends, in float16."""
+    """Train shortly, then compare attention weights in float16 and float32."""
     own = Lesson(seed, steps=20)
     source_ids, target_ids = own.ids(own.unseen)
     maps = []
@@ -171,7 +171,7 @@ def half(seed: int) -> Probe:
 
 
 def run(seed: int, *, stop_at: int | None = None, dropout: float = 0.0, **settings: Any) -> Probe:
-    """Train as `glassformer train` does, in a folder with checkpoints; stopped once after ``stop_at``."""
+    """Train like `glassformer train`, with checkpoints; interrupt once after step ``stop_at``."""
     examples, unseen = make_corpus(np.random.default_rng(seed), **CORPUS)
     train_sentences, validation = (as_sentences(part) for part in (examples, unseen))
     corpus = Corpus("grammar", "en", "fr", "ours", train_sentences, validation, {"test": validation})
@@ -206,7 +206,7 @@ def run(seed: int, *, stop_at: int | None = None, dropout: float = 0.0, **settin
 
 
 def run_until(trainer: Trainer, stop_at: int) -> None:
-    """Run, and be interrupted right after a step."""
+    """Run the trainer and interrupt it after a step."""
     step = trainer._step
 
     def interrupted(group: Any) -> Any:
@@ -222,7 +222,7 @@ def run_until(trainer: Trainer, stop_at: int) -> None:
 
 
 def as_sentences(examples: Sequence[Example]) -> Sentences:
-    """Examples as plain text."""
+    """Return examples as plain text."""
     return Sentences(
         tuple(join_words(example.source) for example in examples),
         tuple((join_words(example.target),) for example in examples),
@@ -230,7 +230,7 @@ def as_sentences(examples: Sequence[Example]) -> Sentences:
 
 
 def loss_of(translator: Translator, sentences: Sentences) -> float:
-    """Mean loss a token of a translator."""
+    """Return a translator's mean loss per token."""
     sources, targets = (translator.tokenizer.encode(side) for side in sentences.pairs())
     return mean_loss(
         translator.model,
@@ -240,7 +240,7 @@ def loss_of(translator: Translator, sentences: Sentences) -> float:
 
 
 def stack(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids, filled up to the longest."""
+    """Pad rows of ids to the longest."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD_ID] * (longest - len(row))] for row in rows])
 
@@ -249,7 +249,7 @@ PROBES = {"lesson": lesson, "search": search, "half": half, "run": run}
 
 
 def ask(name: str, options: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Give what a probe finds; a number that is none becomes None, and an error its first line."""
+    """Run a probe; replace non-finite numbers by None, and an error by its first line."""
     try:
         found = PROBES[name](seed, **options)
     except (RuntimeError, ValueError, ArithmeticError, IndexError) as error:

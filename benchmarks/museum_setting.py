@@ -1,4 +1,4 @@
-"""How small the translators of `museum_probes.py` are, how long they learn, and what is told of them."""
+"""Sizes, training settings and measures of the translators in `museum_probes.py`."""
 
 CORPUS = {"train_size": 2000, "test_size": 200}
 SIZES = {"d_model": 48, "num_heads": 4, "d_ff": 96, "num_encoder_layers": 1, "num_decoder_layers": 1}
@@ -6,7 +6,7 @@ LESSON = {"steps": 220, "batch_size": 32, "learning_rate": 0.01}
 RUN = {"steps": 220, "max_tokens": 480, "learning_rate": 0.01, "warmup_steps": 24, "schedule": "linear"}
 KEPT = {"checkpoint_every": 10, "keep_checkpoints": 4, "validate_every": 110, "log_every": 1}
 
-# What each number is, in words; "%" is a share, stored from 0 to 1.
+# Description and unit of each measure; "%" is a share, stored from 0 to 1.
 MEASURES = {
     "exact_match": ("unseen sentences translated word for word", "%"),
     "same_twice": ("unseen sentences translated the same when asked for twice", "%"),

@@ -1,8 +1,8 @@
-"""What each bug of the museum does to a small translator of the grammar, beside the same without the bug.
+"""Measure each bug of the museum on a small translator of the grammar, with and without the bug.
 
-Each bug is put into a copy of the package, and asked by the probe that its file names (`museum_probes.py`),
-in a process of its own, with some seeds; so is a copy without it. What is done is kept in ``--folder``, so
-that the program can be stopped and started again. The page of the museum shows what is stored.
+A probe of `museum_probes.py`, named in the bug's file, runs in a process of its own on a copy of the package
+with the bug and on one without it, with several seeds. Finished runs are stored in ``--folder``, so the
+program can be interrupted and started again. The museum's page shows the result.
 """
 
 import functools
@@ -28,8 +28,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def ask_copy(measured: Measured, bug: Bug | None, seed: int) -> dict[str, Any]:
-    """Ask a copy of the package, with a bug in it or without."""
-    context = multiprocessing.get_context("fork")  # has torch at once, and nothing of glassformer
+    """Run a probe on a copy of the package, with or without a bug."""
+    context = multiprocessing.get_context("fork")  # inherits torch, but not glassformer
     with tempfile.TemporaryDirectory() as folder:
         leave_out = shutil.ignore_patterns("pretrained", "*.pyc.*")
         shutil.copytree(ROOT / "src", Path(folder) / "src", ignore=leave_out)
@@ -53,12 +53,12 @@ def _ask_here(root: Path, measured: Measured, seed: int, answer: Connection) -> 
 
 
 def digest(text: str) -> str:
-    """Name a text, so that what was measured with it can be told from what was measured with another."""
+    """Hash a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def by_measure(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """From what each seed found to a list a measure; "error" is one."""
+    """Collect the results of all seeds in one list per measure; "error" is a measure."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [_short(row.get(name)) for row in rows] for name in names}
 
@@ -68,7 +68,7 @@ def _short(value: Any) -> Any:
 
 
 def main() -> None:
-    """Ask all bugs, or those that are named, and store the answers."""
+    """Measure all bugs, or some of them."""
     options = parse_options(
         __doc__,
         bugs={"nargs": "*", "help": "ids of single bugs, whose symptoms are printed and not stored"},

@@ -1,8 +1,8 @@
-"""Does post-norm need warm-up? Stacks of encoder layers learn a look-up, over depths and learning rates.
+"""Test whether post-norm needs warm-up: stacks of encoder layers of several depths learn a look-up.
 
-A list of pairs, each a symbol's vector plus a value's, and last the symbol asked for; the answer is read
-off the last position. Four ways to train: post-norm as it is, with warm-up, with smaller first weights,
-and pre-norm.
+The input is a list of pairs, each the sum of a symbol's and a value's vector, and the queried symbol; the
+answer is read from the last position. Training is compared in four ways: post-norm, post-norm with warm-up,
+post-norm with smaller initial weights, and pre-norm.
 """
 
 import argparse
@@ -30,7 +30,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def build(depth: int, *, norm: Any, xavier: bool = True) -> nn.Sequential:
-    """Stack layers below a map to the values: Xavier's start, or nn.Linear's own, which is smaller."""
+    """Stack layers below an output projection, with Xavier's initialisation or nn.Linear's smaller one."""
     layers = [EncoderLayer(D_MODEL, NUM_HEADS, D_FF, norm=norm) for _ in range(depth)]
     final_norm = nn.LayerNorm(D_MODEL) if norm == "pre" else nn.Identity()
     stack = nn.Sequential(*layers, final_norm, nn.Linear(D_MODEL, TASK.num_values))
@@ -42,7 +42,7 @@ def build(depth: int, *, norm: Any, xavier: bool = True) -> nn.Sequential:
 
 
 def draw(vectors: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Draw lists with one question each, as vectors, and the values wanted."""
+    """Draw lists with one question each as vectors, and the labels."""
     drawn = TASK.sample(BATCH_SIZE, rng)
     query_ids, key_ids, value_ids, labels = (torch.from_numpy(ids) for ids in drawn)
     symbols, values = vectors.split([TASK.num_symbols, TASK.num_values])
@@ -51,7 +51,7 @@ def draw(vectors: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
 
 
 def train(stack: nn.Sequential, rate: float, steps: int, rng: np.random.Generator, warm_up: int = 1) -> float:
-    """Learn with Adam from fresh lists; the share of right answers in the last fifty steps."""
+    """Train with Adam on new lists; return the accuracy over the last fifty steps."""
     device = next(stack.parameters()).device
     vectors = torch.from_numpy(rng.standard_normal((TASK.num_symbols + TASK.num_values, D_MODEL))).float()
     optimizer = torch.optim.Adam(stack.parameters(), rate, betas=(0.9, 0.98))
@@ -71,7 +71,7 @@ def train(stack: nn.Sequential, rate: float, steps: int, rng: np.random.Generato
 def measure(
     way: str, depth: int, rate: float, steps: int, seeds: int, device: torch.device
 ) -> dict[str, Any]:
-    """The share of right answers at the end, for each seed."""
+    """Return the final accuracy for each seed."""
     options = dict(WAYS[way])
     warm_up = options.pop("warm_up", 1)
     shares, start = [], time.perf_counter()
@@ -85,7 +85,7 @@ def measure(
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Run every way at every depth and learning rate."""
+    """Train in every way at every depth and learning rate."""
     measured = [
         measure(way, depth, rate, options.steps, options.seeds, device)
         for depth, way, rate in itertools.product(options.depths, WAYS, options.rates)

@@ -1,7 +1,7 @@
-"""One Transformer from several hands: equal sizes, weights at random, made ready to be trained.
+"""Build the same Transformer in several libraries: equal sizes, random weights, ready to train.
 
-Each of `PEERS` gives a model and a function from source and target ids to logits. All share one matrix for
-source, target and output, and drop in all places that they have.
+Each entry of `PEERS` returns a model and a function from source and target ids to logits. All models share
+one matrix for source, target and output, and use dropout wherever they have it.
 """
 
 import math
@@ -20,7 +20,7 @@ DROPOUT = 0.1
 
 
 class Size(NamedTuple):
-    """How large the model is, and how large a batch that it learns from: sentences, and tokens of each."""
+    """Size of a model and of its batch: sentences, and tokens per sentence."""
 
     d_model: int
     d_ff: int
@@ -30,7 +30,7 @@ class Size(NamedTuple):
     tokens: int
 
     def of_the_model(self) -> dict[str, int]:
-        """Leave out the batch."""
+        """Return the size without the batch."""
         batch = ("sentences", "tokens")
         return {name: number for name, number in self._asdict().items() if name not in batch}
 
@@ -41,7 +41,7 @@ ToLogits = Callable[[Tensor, Tensor], Tensor]
 
 
 def glassformer(size: Size) -> tuple[Transformer, ToLogits]:
-    """Our own."""
+    """Build our model."""
     config = TransformerConfig(
         source_vocabulary_size=VOCABULARY_SIZE,
         target_vocabulary_size=VOCABULARY_SIZE,
@@ -59,7 +59,7 @@ def glassformer(size: Size) -> tuple[Transformer, ToLogits]:
 
 
 class TorchTransformer(nn.Module):
-    """torch.nn.Transformer, with the embeddings and the output that it leaves to its user."""
+    """torch.nn.Transformer with embeddings and an output projection."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -79,19 +79,19 @@ class TorchTransformer(nn.Module):
         )
 
     def forward(self, source_ids: Tensor, target_ids: Tensor) -> Tensor:
-        """Give the logits."""
+        """Compute the logits."""
         return self.decode(target_ids, self.encode(source_ids), source_ids)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """Look tokens up and add where they stand."""
+        """Embed tokens and add their positions."""
         return self.dropout(self.position(self.token(ids) * math.sqrt(self.token.embedding_dim)))
 
     def encode(self, source_ids: Tensor) -> Tensor:
-        """Read."""
+        """Encode the source."""
         return self.stacks.encoder(self.embed(source_ids), src_key_padding_mask=source_ids == PAD)
 
     def decode(self, target_ids: Tensor, memory: Tensor, source_ids: Tensor) -> Tensor:
-        """Write."""
+        """Compute the logits of the target."""
         states = self.stacks.decoder(
             self.embed(target_ids),
             memory,
@@ -104,13 +104,13 @@ class TorchTransformer(nn.Module):
 
 
 def torch_transformer(size: Size) -> tuple[nn.Module, ToLogits]:
-    """torch.nn.Transformer."""
+    """Build torch.nn.Transformer."""
     model = TorchTransformer(size)
     return model, model
 
 
 def marian(size: Size, max_length: int = 64) -> tuple[nn.Module, ToLogits]:
-    """MarianMTModel of transformers, which norms after each sublayer."""
+    """Build MarianMTModel of transformers, which is post-norm."""
     from transformers import MarianConfig, MarianMTModel
 
     sizes: dict[str, Any] = {
@@ -153,7 +153,7 @@ def marian(size: Size, max_length: int = 64) -> tuple[nn.Module, ToLogits]:
 
 
 def x_transformers(size: Size) -> tuple[nn.Module, ToLogits]:
-    """XTransformer of x-transformers, on its fused attention."""
+    """Build XTransformer of x-transformers with its fused attention."""
     from x_transformers import XTransformer
 
     options = {
@@ -183,7 +183,7 @@ def x_transformers(size: Size) -> tuple[nn.Module, ToLogits]:
 
 
 def joeynmt(size: Size) -> tuple[nn.Module, ToLogits]:
-    """JoeyNMT's Transformer."""
+    """Build JoeyNMT's Transformer."""
     from joeynmt.decoders import TransformerDecoder
     from joeynmt.embeddings import Embeddings
     from joeynmt.encoders import TransformerEncoder
@@ -232,18 +232,18 @@ PEERS: dict[str, Callable[[Size], tuple[nn.Module, ToLogits]]] = {
 
 
 def sentences(count: int, tokens: int) -> Tensor:
-    """Sentences of random tokens, none of them a mark."""
+    """Draw sentences of random tokens without special tokens."""
     generator = torch.Generator().manual_seed(0)
     return torch.randint(END + 1, VOCABULARY_SIZE, (count, tokens), generator=generator)
 
 
 def num_parameters(model: nn.Module) -> int:
-    """Count the weights, those that are shared once."""
+    """Count the parameters; shared ones count once."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def versions() -> dict[str, str]:
-    """Say which version of each peer's package is here; those that are not are left out."""
+    """Return the versions of the installed libraries."""
     names = ("torch", "transformers", "x-transformers", "joeynmt", "ctranslate2")
     there = {name.lower() for one in distributions() if (name := one.metadata["Name"])}
     return {name: version(name) for name in names if name in there}

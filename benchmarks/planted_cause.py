@@ -1,7 +1,7 @@
-"""Do attention, gradients and occlusion point at a cause that is known because it was planted?
+"""Test whether attention, gradients and occlusion find a planted cause.
 
-A small Transformer reads letters and says which of them is a capital. Four ways to train it; over seeds,
-how often the largest number of each method stands at the capital.
+A small Transformer reads letters and answers which of them is a capital. It is trained in four ways; the
+result is how often each method gives its largest attribution to the capital, over several seeds.
 """
 
 import argparse
@@ -28,7 +28,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def build(task: CapitalTask, num_layers: int, seed: int) -> Transformer:
-    """Encoder layers that read the letters, one decoder layer that answers, one head each."""
+    """Build a model with one decoder layer and one head per attention."""
     config = TransformerConfig(
         source_vocabulary_size=len(task.words),
         target_vocabulary_size=len(task.words),
@@ -44,7 +44,7 @@ def build(task: CapitalTask, num_layers: int, seed: int) -> Transformer:
 
 
 def answer(model: Transformer, source_ids: Tensor, covered: Tensor | None = None) -> Tensor:
-    """Logits of the first word, read off <start>; the decoder may not look at what is covered."""
+    """Return the logits after <start>; covered positions are hidden from the decoder."""
     memory, may_read = model.encode(source_ids)
     if covered is not None:
         may_read = may_read & ~covered[:, None, None, :]
@@ -55,7 +55,7 @@ def answer(model: Transformer, source_ids: Tensor, covered: Tensor | None = None
 def train(
     model: Transformer, task: CapitalTask, *, covered: bool, steps: int, rng: np.random.Generator
 ) -> None:
-    """Learn with Adam from fresh rows; the learning rate rises and falls to nothing."""
+    """Train with Adam on new rows; the learning rate rises and then falls to zero."""
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -79,19 +79,19 @@ def on(device: torch.device, arrays: Any) -> tuple[Tensor, ...]:
 
 
 def look(model: Transformer, source_ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention from the answer to the letters: of the last layer, and rolled out over all layers."""
+    """Return the attention from the answer to the letters: of the last layer, and rolled out over all."""
     with torch.no_grad(), record_attention(model) as weights_of:
         answer(model, source_ids)
     last = weights_of.pop("decoder.layers.0.cross_attention").mean(1)
     rolled = last
     for name, weights in reversed(weights_of.items()):
-        if name.startswith("encoder"):  # half of what a layer gives is what it was given (Abnar & Zuidema)
+        if name.startswith("encoder"):  # the residual connection counts half (Abnar & Zuidema, 2020)
             rolled = rolled @ (weights.mean(1) + torch.eye(source_ids.shape[1], device=last.device)) / 2
     return last[:, 0], rolled[:, 0]
 
 
 def explain(model: Transformer, source_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
-    """How much of the answer each method puts down to each letter."""
+    """Return the attribution of each letter by each method."""
 
     def score(ids: Tensor) -> Tensor:
         return answer(model, ids).log_softmax(-1).gather(-1, labels[:, None])[:, 0]
@@ -109,7 +109,7 @@ def explain(model: Transformer, source_ids: Tensor, labels: Tensor) -> dict[str,
 
 @torch.no_grad()
 def follow(model: Transformer, task: CapitalTask, batch: Any, rng: np.random.Generator) -> dict[str, float]:
-    """Exchange letters, and see whether the answer goes with the capitals, and with them alone."""
+    """Exchange letters and test whether the answer depends on the capitals alone."""
     device = next(model.parameters()).device
     first = CapitalTask.BLANK_ID + 1
     rows = np.arange(len(batch.cause_positions))[:, None]
@@ -132,7 +132,7 @@ def follow(model: Transformer, task: CapitalTask, batch: Any, rng: np.random.Gen
 
 
 def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, Any]:
-    """Train one model and ask every method where the cause stands."""
+    """Train one model and apply every method."""
     options = dict(WAYS[way])
     task = CapitalTask(LENGTH, NUM_LETTERS, options.get("num_capitals", 1))
     start, rng = time.process_time(), np.random.default_rng(seed)

@@ -1,9 +1,9 @@
-"""Which positions still work on sequences longer than any seen in training.
+"""Test which positions generalise to sequences longer than those in training.
 
-One attention layer learns to answer a question about order, on sequences of up to 16 words, and is then
-asked on up to 64. Four questions: how each kind of position fares, whether a start drawn at random while
-training helps what is added to the vectors, whether a window that hides what stands further off than any
-trained distance helps, and whether the learning rate matters.
+One attention layer learns to answer a question about order on sequences of up to 16 words, and is tested on
+up to 64. Four experiments: every kind of position; a random start position in training, for positions that
+are added to the vectors; a window that hides words further away than any distance in training; and the
+learning rate.
 """
 
 import argparse
@@ -27,7 +27,7 @@ KINDS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "rotary", "alib
 def train(
     model: OrderReader, task: OrderTask, options: argparse.Namespace, rng: np.random.Generator, **changes: Any
 ) -> None:
-    """Learn from fresh sequences, all of one length in a step; the first word stands at 0, or anywhere."""
+    """Train on new sequences of one length per step; positions start at 0 or at random."""
     device = model.word.weight.device
     optimizer = torch.optim.Adam(model.parameters(), changes.get("learning_rate", LEARNING_RATE))
     for _ in range(options.steps):
@@ -45,7 +45,7 @@ def train(
 def share_right(
     model: OrderReader, task: OrderTask, length: int, rng: np.random.Generator, window: int
 ) -> float:
-    """Share of right answers on sequences never trained on; words further off than the window are hidden."""
+    """Return the accuracy on unseen sequences; words outside the window are hidden."""
     device = model.word.weight.device
     ids, labels = (torch.from_numpy(each).to(device) for each in task.sample(TEST_SIZE, length, rng))
     may_look = torch.arange(length, device=device)[None] >= length - window
@@ -55,7 +55,7 @@ def share_right(
 def measure(
     question: str, kind: Positions, options: argparse.Namespace, device: torch.device, **changes: Any
 ) -> dict[str, Any]:
-    """Share of right answers at each length, for each seed."""
+    """Return the accuracy at each length for each seed."""
     task = OrderTask(question, NUM_SYMBOLS)
     shares: dict[str, list[list[float]]] = {"right": [], "right_in_window": []}
     begin = time.perf_counter()
@@ -74,7 +74,7 @@ def measure(
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Run the experiments."""
+    """Run all experiments."""
 
     def run(question: str, kind: Positions, **changes: Any) -> dict[str, Any]:
         return measure(question, kind, options, device, **changes)

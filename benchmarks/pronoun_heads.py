@@ -1,10 +1,10 @@
-"""Do translators that choose the right pronoun read the noun that it stands for, and do their heads show it?
+"""Test whether translators that choose the right pronoun attend to its antecedent.
 
-Two corpora: in one the two nouns of a sentence always differ in gender, so that either gives the other away;
-in the other they are drawn freely. Each seed trains a translator on each. Four questions to each: does it
-translate pairs of nouns it never saw; does the pronoun follow when the adjective or a noun is exchanged; does
-a head look at the noun that is meant rather than at the other one, from "it" or from where the pronoun is
-written; and which head, switched off, breaks the pronoun.
+There are two corpora. In one, the two nouns of a sentence always differ in gender, so either one gives the
+other away; in the other they are drawn independently. Each seed trains a translator on each. Four
+measurements: the translation of unseen pairs of nouns; whether the pronoun follows when the adjective or a
+noun is exchanged; whether a head attends to the antecedent rather than to the other noun, from "it" or from
+the position of the pronoun; and which head's ablation breaks the pronoun.
 """
 
 import argparse
@@ -48,26 +48,26 @@ class Translator:
         config = TransformerConfig(**sizes, **SIZES, **CHOICES)
         self.model = Transformer(config, generator=generator).to(device)
         batches = draw_batches(*self.ids(examples), batch_size=RECIPE["batch_size"], generator=generator)
-        start = time.process_time()  # of this process alone, whatever else the machine does
+        start = time.process_time()  # processor time, so other programs do not count
         self.losses = train(self.model, batches, steps=RECIPE["steps"], learning_rate=RECIPE["learning_rate"])
         self.seconds = time.process_time() - start
 
     def ids(self, examples: Sequence[Example]) -> tuple[Tensor, Tensor]:
-        """Source ids and marked target ids, where the model is."""
+        """Return source and target ids on the model's device."""
         device = next(self.model.parameters()).device
         source_ids = self.english.batch([example.source for example in examples])
         target_ids = self.french.batch([example.target for example in examples], add_special_tokens=True)
         return torch.from_numpy(source_ids).to(device), torch.from_numpy(target_ids).to(device)
 
     def exact_match(self, examples: Sequence[Example]) -> float:
-        """Share of sentences translated word for word."""
+        """Return the share of sentences translated word for word."""
         sources = [example.source for example in examples]
         written = translate(self.model, sources, self.english, self.french, max_length=MAX_LENGTH)
         return exact_match(written, [example.target for example in examples])
 
     @torch.no_grad()
     def right_pronouns(self, examples: Sequence[Example]) -> float:
-        """Share of sentences in which the right pronoun scores above the other, given the words before it."""
+        """Return the share of sentences in which the right pronoun has the larger logit (teacher forcing)."""
         source_ids, target_ids = self.ids(examples)
         logits = self.model(source_ids, shift_targets(target_ids)[0]).cpu().numpy()
         il, elle = self.french.encode(("il", "elle"))
@@ -77,7 +77,7 @@ class Translator:
 
     @torch.no_grad()
     def weights(self, examples: Sequence[Example]) -> dict[str, Array]:
-        """Weights of every attention over sentence, head, query and key, given the right words."""
+        """Return the weights of every attention, (sentence, head, query, key), with teacher forcing."""
         source_ids, target_ids = self.ids(examples)
         with record_attention(self.model) as weights_of:
             self.model(source_ids, shift_targets(target_ids)[0])
@@ -85,14 +85,14 @@ class Translator:
 
 
 def exchange_adjective(example: Example) -> Iterator[Example]:
-    """The same sentence with each adjective that makes "it" the other noun."""
+    """Yield the sentence with each adjective that makes "it" refer to the other noun."""
     for adjective in ADJECTIVES:
         if adjective.describes != example.adjective.describes:
             yield replace(example, adjective=adjective)
 
 
 def exchange_noun(example: Example) -> Iterator[Example]:
-    """The same sentence with each noun of the other gender in the place of the one that "it" means."""
+    """Yield the sentence with each noun of the other gender as the antecedent of "it"."""
     role, nouns = ("subject", ANIMALS) if example.antecedent is example.subject else ("object", PLACES)
     for noun in nouns:
         if noun.gender != example.antecedent.gender:
@@ -100,7 +100,7 @@ def exchange_noun(example: Example) -> Iterator[Example]:
 
 
 def exchange_other_noun(example: Example) -> Iterator[Example]:
-    """The same sentence with each noun of the other gender in the place of the one "it" does not mean."""
+    """Yield the sentence with each noun of the other gender as the distractor."""
     role, nouns = ("object", PLACES) if example.antecedent is example.subject else ("subject", ANIMALS)
     for noun in nouns:
         if noun.gender != example.distractor.gender:
@@ -110,7 +110,7 @@ def exchange_other_noun(example: Example) -> Iterator[Example]:
 def looks_at_antecedent(
     weights: Array, queries: Sequence[int], antecedents: Sequence[int], distractors: Sequence[int]
 ) -> Array:
-    """Whether each head gives the noun that is meant more weight than the other: sentence, head."""
+    """Return True where a head attends more to the antecedent than to the distractor, (sentence, head)."""
     rows = np.arange(len(queries))[:, None]
     heads = np.arange(weights.shape[1])[None]
 
@@ -121,7 +121,7 @@ def looks_at_antecedent(
 
 
 def questioned_heads(translator: Translator, examples: Sequence[Example]) -> tuple[list[str], Array]:
-    """Names of the heads that read "it" or write the pronoun, and where they look: sentence, head.
+    """Return the names of the heads, and whether they attend to the antecedent, (sentence, head).
 
     From "it" and from where the pronoun is written the English nouns are looked at; from there the decoder
     also looks at the French ones, which stand one place further right, behind the start.
@@ -143,7 +143,7 @@ def questioned_heads(translator: Translator, examples: Sequence[Example]) -> tup
 
 
 def halves(examples: Sequence[Example]) -> tuple[Array, Array]:
-    """Places of two halves of the sentences that share no pair of nouns."""
+    """Split the sentences into halves that share no pair of nouns; return their indices."""
     pairs = [(example.subject.english, example.object.english) for example in examples]
     first = set(sorted(set(pairs))[::2])
     in_first = np.array([pair in first for pair in pairs])
@@ -151,7 +151,7 @@ def halves(examples: Sequence[Example]) -> tuple[Array, Array]:
 
 
 def noun_alignment(translator: Translator, examples: Sequence[Example]) -> dict[str, float]:
-    """How often each head's largest weight is on the English noun when its French one is to be written."""
+    """Return how often each head's largest weight is on the source noun when its translation comes next."""
     shares = {}
     for name, weights in translator.weights(examples).items():
         if not name.endswith("cross_attention"):
@@ -172,7 +172,7 @@ def exchanged(
     exchange: Callable[[Example], Iterator[Example]],
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """Share of right pronouns after one exchange in each sentence, by what "it" then means."""
+    """Return the share of right pronouns after one exchange per sentence, by antecedent."""
     choices = [list(exchange(example)) for example in examples]
     after = [choice[rng.integers(len(choice))] for choice in choices]
     return {
@@ -182,7 +182,7 @@ def exchanged(
 
 
 def ablated(translator: Translator, examples: Sequence[Example]) -> dict[str, dict[str, float]]:
-    """Share of right pronouns with each head switched off, and with all of an attention.
+    """Return the share of right pronouns with each head, and with each whole attention, ablated.
 
     Only sentences count whose nouns differ in gender: in the others the pronoun is right whichever is meant.
     """
@@ -199,7 +199,7 @@ def ablated(translator: Translator, examples: Sequence[Example]) -> dict[str, di
 
 
 def question(genders: str, seed: int, device: torch.device) -> dict[str, Any]:
-    """Train one translator and put all questions to it."""
+    """Train one translator and measure everything."""
     train_examples, test_examples = make_corpus(np.random.default_rng(seed), **CORPUS, genders=genders)
     translator = Translator(train_examples, seed, device)
     rng = np.random.default_rng(seed)
@@ -229,7 +229,7 @@ def question(genders: str, seed: int, device: torch.device) -> dict[str, Any]:
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Train and question every translator."""
+    """Train and measure every translator."""
     measured = [
         question(genders, seed, device) for seed in range(options.seeds) for genders in ("different", "any")
     ]

@@ -1,8 +1,8 @@
-"""How many questions one look can answer, against how many heads look, at equal size.
+"""Measure how many questions one attention can answer, by its number of heads, at equal size.
 
-One attention reads a list of pairs and must say the values of one to four symbols, in order. However many
-heads share its width, it has the same number of parameters. Two experiments: every number of questions with
-every number of heads, and four times the training where the heads are narrowest.
+One attention reads a list of pairs and must return the values of one to four symbols in order. Its number of
+parameters does not depend on the number of heads. Two experiments: every number of questions with every
+number of heads, and four times the training steps with the narrowest heads.
 """
 
 import argparse
@@ -25,7 +25,7 @@ BATCH_SIZE, TEST_SIZE, LEARNING_RATE = 128, 4000, 0.02
 def answer(
     attention: MultiHeadAttention, task: QuestionTask, batch: QuestionBatch, device: torch.device
 ) -> torch.Tensor:
-    """Logits over the values for each question, read off the output of the attention."""
+    """Return the logits over the values for each question."""
     question, pairs = (torch.from_numpy(cards).to(device) for cards in task.encode(batch, WIDTH))
     output = attention(question, pairs, pairs, need_weights=False)[0][
         :, 0, : task.num_questions * task.num_values
@@ -36,7 +36,7 @@ def answer(
 def train(
     task: QuestionTask, num_heads: int, steps: int, rng: np.random.Generator, device: torch.device
 ) -> MultiHeadAttention:
-    """Learn from fresh lists, at a learning rate that falls along a line to a twentieth."""
+    """Train on new lists; the learning rate falls linearly to a twentieth."""
     attention = MultiHeadAttention(WIDTH, num_heads, bias=False).to(device)
     optimizer = torch.optim.Adam(attention.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, steps)
@@ -53,7 +53,7 @@ def train(
 
 
 def values_agree(labels: np.ndarray) -> np.ndarray:
-    """Say of each list whether two of the values asked for are equal."""
+    """Return True for lists in which two of the labels are equal."""
     ordered = np.sort(labels, axis=-1)
     return (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
 
@@ -61,7 +61,7 @@ def values_agree(labels: np.ndarray) -> np.ndarray:
 def measure(
     num_questions: int, num_heads: int, steps: int, seeds: int, device: torch.device
 ) -> dict[str, Any]:
-    """Rates on lists never trained on, for each seed."""
+    """Measure the accuracies on unseen lists for each seed."""
     task = QuestionTask(NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES, num_questions)
     row: dict[str, Any] = {"questions": num_questions, "heads": num_heads, "steps": steps}
     row |= {"all_right": [], "each_right": [], "wrong_where_values_agree": []}

@@ -1,8 +1,8 @@
-"""How much of a sequence comes back when one vector must carry it, and when the decoder may look back.
+"""Measure recall of a sequence through one fixed vector, and with attention.
 
-Two translators of equal size learn to say back random symbols. One hands the decoder the encoder's last
-state; the other also lets it attend to all of them. Three questions: how recall falls with the length,
-whether four times the training mends it, and whether a wider vector does.
+Two translators of equal size learn to repeat random symbols. One passes only the encoder's last state to the
+decoder; the other also attends to all states. Three experiments: recall by the length, with four times the
+training steps, and with a wider vector.
 """
 
 import argparse
@@ -24,18 +24,18 @@ MODELS = {"fixed vector": FixedContextTranslator, "with attention": AdditiveAtte
 
 
 def build(name: str, task: RecallTask, width: int) -> FixedContextTranslator:
-    """A fresh translator for a task."""
+    """Build a translator for a task."""
     sizes = {"source_vocabulary_size": task.vocabulary_size, "target_vocabulary_size": task.vocabulary_size}
     return MODELS[name](RecurrentConfig(**sizes, d_model=width))
 
 
 def count_parameters(name: str, width: int) -> int:
-    """How many numbers a translator learns; the length of the task does not matter."""
+    """Count the parameters of a translator; they do not depend on the length of the task."""
     return sum(weight.numel() for weight in build(name, RecallTask(1, NUM_SYMBOLS), width).parameters())
 
 
 def equal_width(attention_width: int) -> int:
-    """Smallest width at which the translator without attention has no fewer parameters than the other."""
+    """Return the smallest width at which the fixed-vector translator has at least as many parameters."""
     wanted = count_parameters("with attention", attention_width)
     return next(
         width
@@ -45,7 +45,7 @@ def equal_width(attention_width: int) -> int:
 
 
 def train(model: nn.Module, task: RecallTask, steps: int, rng: np.random.Generator) -> None:
-    """Learn from fresh sequences: in each step the model is told every symbol it should have said."""
+    """Train on new sequences with teacher forcing."""
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     for _ in range(steps):
@@ -63,7 +63,7 @@ def train(model: nn.Module, task: RecallTask, steps: int, rng: np.random.Generat
 
 @torch.no_grad()
 def recall(model: nn.Module, batch: RecallBatch) -> float:
-    """Share of symbols that the model says back, given the right ones before each."""
+    """Return the share of symbols recalled, with teacher forcing."""
     device = next(model.parameters()).device
     logits = model(*(torch.from_numpy(ids).to(device) for ids in batch[:2]))
     return recall_accuracy(logits.argmax(-1).cpu().numpy(), batch)
@@ -72,7 +72,7 @@ def recall(model: nn.Module, batch: RecallBatch) -> float:
 def measure(
     name: str, width: int, length: int, steps: int, seeds: int, device: torch.device
 ) -> dict[str, Any]:
-    """Recall on sequences never trained on, for each seed."""
+    """Measure recall on unseen sequences for each seed."""
     task = RecallTask(length, NUM_SYMBOLS)
     rates, start = [], time.perf_counter()
     for seed in range(seeds):

@@ -1,7 +1,7 @@
-"""How long a recurrent and an attention layer take for a sequence of T vectors, and where they cross.
+"""Time recurrent and attention layers on sequences of T vectors, and find where the times cross.
 
-The layers take turns, so that a busy moment of the machine hits all of them; what is kept is the median
-over the turns of each time and of each *ratio* of times.
+The layers take turns, so that other programs affect all of them; the result is the median over the turns of
+each time and of each *ratio* of times.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from glassformer.modules import MultiHeadAttention
 
 
 def layers(width: int) -> dict[str, Callable[[Tensor], object]]:
-    """One layer of each kind, all from ``width`` to ``width``."""
+    """Build one layer of each kind, from ``width`` to ``width``."""
     attention = MultiHeadAttention(width, num_heads=1)
     return {
         "Elman": nn.RNN(width, width, batch_first=True),
@@ -27,7 +27,7 @@ def layers(width: int) -> dict[str, Callable[[Tensor], object]]:
 
 
 def run(layer: Callable[..., object], x: Tensor) -> None:
-    """One forward pass, waited for."""
+    """Run one forward pass and wait for it."""
     if isinstance(layer, MultiHeadAttention):
         layer(x, x, x, need_weights=False)
     else:
@@ -40,7 +40,7 @@ def run(layer: Callable[..., object], x: Tensor) -> None:
 def time_layers(
     width: int, batch_size: int, length: int, turns: int, device: torch.device
 ) -> dict[str, list]:
-    """Seconds of each layer in each turn, after one turn of warming up."""
+    """Return the seconds of each layer in each turn, after one warm-up turn."""
     x = torch.randn(batch_size, length, width, device=device)
     seconds: dict[str, list[float]] = {}
     rivals = {name: layer.to(device) for name, layer in layers(width).items()}
@@ -53,7 +53,7 @@ def time_layers(
 
 
 def crossing(lengths: list[int], ratios: list[float]) -> float | None:
-    """Length at which a recurrent layer becomes the faster one: where log(ratio) passes 0 for good."""
+    """Return the length from which a recurrent layer is faster: the last zero of log(ratio)."""
     logs = np.log(ratios)
     above = np.flatnonzero(logs > 0)
     if len(above) == 0 or above[-1] == len(logs) - 1:
@@ -64,7 +64,7 @@ def crossing(lengths: list[int], ratios: list[float]) -> float | None:
 
 
 def measure(width: int, batch_size: int, lengths: list[int], turns: int, device: torch.device) -> dict:
-    """Times, ratios and crossings of one width and batch size."""
+    """Measure times, ratios and crossings for one width and batch size."""
     rows = [time_layers(width, batch_size, length, turns, device) for length in lengths]
     row = {"width": width, "batch_size": batch_size, "lengths": lengths, "milliseconds": {}, "ratio": {}}
     for name in rows[0]:

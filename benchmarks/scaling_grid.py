@@ -1,7 +1,8 @@
-"""How well one attention layer learns to look things up, for each scale of its scores and each step size.
+"""Measure how well one attention layer learns a look-up, by the scale of its scores and learning rate.
 
-A comparison of scales at one learning rate could be an accident of that rate. Here each scale meets each
-rate, with plain gradient descent and with Adam: does another rate make up for another scale?
+At a single learning rate, a difference between scales could be an accident of that rate. Here every scale
+meets every rate, with plain gradient descent and with Adam: can another learning rate make up for another
+scale?
 """
 
 import argparse
@@ -23,7 +24,7 @@ RATES = {"SGD": [0.03, 0.1, 0.3, 1.0, 3.0], "Adam": [0.0003, 0.001, 0.003, 0.01,
 
 
 def scales(d_model: int, num_heads: int) -> dict[str, float]:
-    """What the scores are divided by."""
+    """Return the divisors of the scores."""
     d_k = d_model // num_heads
     return {"undivided": 1.0, "√d_k": math.sqrt(d_k), "√d_model": math.sqrt(d_model), "d_k": float(d_k)}
 
@@ -31,7 +32,7 @@ def scales(d_model: int, num_heads: int) -> dict[str, float]:
 def learn(
     model: AttentionLookup, optimizer: torch.optim.Optimizer, steps: int, rng: np.random.Generator
 ) -> float:
-    """Train on fresh lists, then give the share of right answers on lists never trained on."""
+    """Train on new lists; return the accuracy on unseen lists."""
     device = model.symbols.device
 
     def answer(batch_size: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,4 +1,4 @@
-"""How long real sentences are: for the pairs of a corpus, how often each pair of lengths comes, in tokens."""
+"""Count the pairs of source and target lengths of a corpus, in tokens."""
 
 import argparse
 from collections import Counter
@@ -10,7 +10,7 @@ from glassformer.data import Tokenizer, load_corpus
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Train a tokenizer on the corpus, and count."""
+    """Train a tokenizer on the corpus and count the lengths."""
     sources, targets = load_corpus(options.corpus).train.pairs()
     tokenizer = Tokenizer.train([*sources, *targets], vocabulary_size=options.vocabulary_size)
     lengths = (map(len, tokenizer.encode(side)) for side in (sources, targets))

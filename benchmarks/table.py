@@ -1,7 +1,7 @@
-"""Print what was measured as a table in Markdown, as a chapter shows it.
+"""Format results as Markdown tables.
 
-Run by itself, it lays the stored results of benchmarks/results out anew in README.md, wherever a line
-`<!-- name -->` or `<!-- name: part -->` asks for one.
+As a program, it updates the tables in README.md from benchmarks/results, wherever there is a line `<!-- name
+-->` or `<!-- name: part -->`.
 """
 
 import json
@@ -17,13 +17,13 @@ TITLES = {
     "memory_ratio": "MB ratio",
     "extra_megabytes": "extra MB",
     "sentences_per_second": "sentences/s",
-    "times_glassformers_time": "time / ours",
-    "times_marians_time": "time / Marian's",
+    "time_ratio_to_glassformer": "time / ours",
+    "time_ratio_to_marian": "time / Marian's",
 }
 
 
 def format_table(rows: list[dict[str, Any]]) -> str:
-    """Lay rows with equal entries out as a table: words to the left, numbers to the right."""
+    """Format rows as a table; numbers are right-aligned."""
     names = list(rows[0])
     lines = [[TITLES.get(name, name.replace("_", " ")) for name in names]]
     lines += [[_written(row[name]) for name in names] for row in rows]
@@ -50,7 +50,7 @@ def print_table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def with_tables(text: str, results: Path) -> str:
-    """Put below every line that asks for a table the one of what is stored, in place of what stood there."""
+    """Replace the table below every marker line by the table of the stored result."""
 
     def laid_out(asked: re.Match[str]) -> str:
         measured = json.loads((results / f"{asked['name']}.json").read_text(encoding="utf-8"))["measured"]

@@ -1,10 +1,10 @@
-"""Label smoothing, a falling rate, and averaging, where there are few sentences to learn from.
+"""Compare label smoothing, schedules and checkpoint averaging on a small training set.
 
-Small translators learn from a thousand sentences of the grammar, cut into pieces, each choice with several
-seeds, which draw the sentences, too. What is scored is loss without smoothing and cased BLEU of greedy
-translations, on sentences with new pairs of nouns. Every run is scored twice: with its last weights, and
-with the mean of its last checkpoints. What is done is kept in ``--folder``, so that the program can be
-stopped and started again.
+Small translators learn from a thousand sentences of the grammar, cut into subwords, with several seeds per
+choice; each seed also draws the sentences. The scores are the loss without smoothing and cased BLEU of greedy
+translations, on sentences with new pairs of nouns. Every run is scored with its last weights and with the
+mean of its last checkpoints. Finished runs are stored in ``--folder``, so the program can be interrupted and
+started again.
 """
 
 import argparse
@@ -36,7 +36,7 @@ CHOICES: dict[str, dict[str, Any]] = {
 
 
 def draw_corpus(seed: int, num_train: int, num_scored: int) -> Corpus:
-    """Sentences of the grammar as plain text: to learn from, and with other nouns to be scored."""
+    """Draw training sentences of the grammar, and test sentences with other nouns, as plain text."""
     rng = np.random.default_rng(seed)
     drawn = make_corpus(rng, train_size=num_train, test_size=num_scored, genders="any")
     train, test = (
@@ -50,7 +50,7 @@ def draw_corpus(seed: int, num_train: int, num_scored: int) -> Corpus:
 
 
 def score(translator: Translator, sentences: Sentences) -> dict[str, float]:
-    """Loss a token without smoothing, and BLEU of greedy translations."""
+    """Return the loss per token without smoothing, and BLEU of greedy translations."""
     sources, targets = map(translator.tokenizer.encode, sentences.pairs())
     batches = TokenBatches(sources, targets, max_tokens=4096, seed=0)
     device = next(translator.model.parameters()).device
@@ -70,7 +70,7 @@ def score(translator: Translator, sentences: Sentences) -> dict[str, float]:
 def train(
     corpus: Corpus, vocabulary_size: int, settings: TrainingSettings, folder: Path, device: torch.device
 ) -> dict[str, dict[str, float]]:
-    """Train a translator; its scores with the last weights, and with the averaged ones."""
+    """Train a translator; return its scores with the last and with the averaged weights."""
     tokenizer = Tokenizer.train(itertools.chain(*corpus.train.pairs()), vocabulary_size=vocabulary_size)
     torch.manual_seed(settings.seed)
     config = TransformerConfig.tiny(tokenizer.vocabulary_size, **SIZES, norm="pre", dropout=0.1)
@@ -85,7 +85,7 @@ def train(
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Train with every choice and every seed, leaving out what is done."""
+    """Train with every choice and seed; finished runs are loaded."""
     pace = {
         "steps": options.steps,
         "warmup_steps": options.steps // 10,

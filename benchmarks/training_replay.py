@@ -1,9 +1,9 @@
-"""How a translator came to be: what it said, and where its heads looked, at some checkpoints of one run.
+"""Record translations and attention maps at several checkpoints of one training run.
 
-The run is that of `glassformer train` with checkpoints kept: --checkpoint-every 100 --keep-checkpoints 100.
-Three sentences of the book are translated greedily at each checkpoint. The cross-attention of all heads is
-recorded for the last of them, with the translation of the last checkpoint given at all checkpoints, so that
-the maps have one shape. BLEU at checkpoints that the run did not validate is measured here in the same way.
+The run is one of `glassformer train` with --checkpoint-every 100 --keep-checkpoints 100. Three sentences of
+the book are translated greedily at each checkpoint. The cross-attention of all heads is recorded for the last
+of them, always with the translation of the last checkpoint as decoder input, so that all maps have one shape.
+BLEU at checkpoints that the run did not validate is computed here in the same way.
 """
 
 import argparse
@@ -37,17 +37,17 @@ REFERENCES = {
     ),
 }
 STEPS = (100, 200, 300, 500, 700, 1000, 1500, 2000, 2500, 3000, 3500, 4000)
-MOST_POINTS = 120  # of a curve
+MOST_POINTS = 120  # per curve
 
 
 def load_stages(folder: Path) -> dict[int, Translator]:
-    """Load the translators of the steps that the run has come to."""
+    """Load the translators at the steps that the run has reached."""
     kept = {int(place.name.removeprefix("step_")) for place in list_checkpoints(folder / CHECKPOINTS_FOLDER)}
     return {step: average_checkpoints(folder, steps=[step])[0] for step in STEPS if step in kept}
 
 
 def read_curves(log: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[float]]]:
-    """Give the curves of a log: loss and learning rate in training, loss and BLEU of the validation."""
+    """Return the curves of a log: training loss and learning rate, validation loss and BLEU."""
     training = [line for line in log if "loss" in line]
     thinned = training[:: -(-len(training) // MOST_POINTS)]
     validation = [line for line in log if "validation_loss" in line]
@@ -65,7 +65,7 @@ def read_curves(log: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[fl
 
 
 def cross_maps(translator: Translator, sentence: str, translation: str) -> Array:
-    """Return cross-attention weights, ``layer head target source``: a row for each token written."""
+    """Return cross-attention weights, (layer, head, target, source)."""
     source, target = translator.tokenizer.encode([sentence, translation])
     source_ids, decoder_input_ids = torch.tensor([[*source, END_ID]]), torch.tensor([[START_ID, *target]])
     with torch.no_grad(), record_attention(translator.model) as weights_of:
@@ -74,7 +74,7 @@ def cross_maps(translator: Translator, sentence: str, translation: str) -> Array
 
 
 def replay(stages: Mapping[int, Translator], scored: Mapping[int, float], held_out: Sentences) -> Any:
-    """Translate, score and look inside at each stage."""
+    """Translate, score and record attention at each stage."""
     sentences = list(REFERENCES)
     scores, translations = [], []
     for step, translator in stages.items():
@@ -102,7 +102,7 @@ def replay(stages: Mapping[int, Translator], scored: Mapping[int, float], held_o
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Read the folder of the run."""
+    """Replay a training run."""
     recipe = read_recipe(options.run)
     corpus = load_corpus(recipe.corpus)
     learned = set(map(sentence_key, corpus.train.sources))

@@ -1,8 +1,8 @@
-"""How long one correction of the weights takes and how much memory it needs, beside other libraries.
+"""Compare time and memory of one optimizer update with other libraries.
 
-One batch of random sentences without padding, label smoothing 0.1, dropout 0.1, Adam (fused), float32, one
-thread. The rivals compute what they say of all tokens and hand it to torch's cross-entropy; ours takes the
-loss in chunks (`glassformer.training.loss.chunked_loss`). "bfloat16" adds autocast, which rounds.
+One batch of random sentences without padding, label smoothing 0.1, dropout 0.1, fused Adam, float32, one
+thread. The other libraries compute all logits and pass them to PyTorch's cross-entropy; ours computes the
+loss in chunks (`glassformer.training.chunked_loss`). "bfloat16" adds autocast, which rounds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ from peers import END, PAD, PEERS, SIZES, START, num_parameters, sentences, vers
 from record import CPU, RESULTS, parse_options, write_result
 from table import print_table
 from torch import Tensor
-from turns import Measured, Rival, take_turns
+from turns import Implementation, Measured, take_turns
 
 from glassformer.training import chunked_loss
 
@@ -24,7 +24,7 @@ OURS, THEIRS = "glassformer", "torch.nn.Transformer"
 
 
 def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, int]]:
-    """Make a model and a batch; what is returned takes one step: its loss, and how many weights there are."""
+    """Build a model and a batch; return a function that takes one step and returns loss and parameters."""
     size = SIZES[size_name]
     model, to_logits = PEERS[peer](size)
     model.train()
@@ -59,18 +59,18 @@ def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, in
 
 
 def measure(size_name: str, turns: int, peers: list[str], at_once: int) -> list[dict[str, Any]]:
-    """Time and memory of every peer, and of some on the ways that a CPU offers beyond the plain one."""
+    """Measure time and memory of every implementation, some of them with bfloat16."""
     ways = [(peer, "") for peer in peers]
     ways += [(OURS, "all logits"), (OURS, "bfloat16"), (THEIRS, "bfloat16")]
-    reference = Rival(prepare, (THEIRS, size_name, ""))
-    rivals = {
-        " + ".join(filter(None, way)): Rival(prepare, (way[0], size_name, way[1]))
+    reference = Implementation(prepare, (THEIRS, size_name, ""))
+    implementations = {
+        " + ".join(filter(None, way)): Implementation(prepare, (way[0], size_name, way[1]))
         for way in dict.fromkeys(ways)
         if way != (THEIRS, "")
     }
     rows: dict[str, dict[str, Any]] = {}
-    for names in batched(rivals, at_once - 1):  # each group has the reference in it, for its own ratios
-        group = {name: rivals[name] for name in names}
+    for names in batched(implementations, at_once - 1):  # each group includes the reference, for its ratios
+        group = {name: implementations[name] for name in names}
         measured = take_turns({THEIRS: reference, **group}, turns=turns)
         for name, one in measured.items():
             rows.setdefault(name, row(name, one, measured))
@@ -78,16 +78,16 @@ def measure(size_name: str, turns: int, peers: list[str], at_once: int) -> list[
 
 
 def batched(names: Iterable[str], count: int) -> Iterator[list[str]]:
-    """So many at a time, the last ones perhaps fewer."""
+    """Split names into groups of at most ``count``."""
     left = list(names)
     return (left[start : start + count] for start in range(0, len(left), count))
 
 
 def row(name: str, one: Measured, measured: dict[str, Measured]) -> dict[str, Any]:
-    """Numbers of one rival, and how they stand to torch.nn.Transformer's plain ones."""
+    """Return the numbers of one implementation, and their ratios to torch.nn.Transformer."""
     loss, weights = one.result
     return {
-        "rival": name,
+        "implementation": name,
         "milliseconds": one.milliseconds(),
         "ratio": one.ratio(measured[THEIRS]),
         "megabytes": round(one.megabytes),
@@ -99,7 +99,7 @@ def row(name: str, one: Measured, measured: dict[str, Measured]) -> dict[str, An
 
 
 def main() -> None:
-    """Measure every size, print a table of each and store it."""
+    """Measure every size, print the tables and store the results."""
     options = parse_options(
         __doc__,
         sizes={"default": list(SIZES), "choices": list(SIZES)},

@@ -1,8 +1,8 @@
-"""Measure rivals fairly on a busy machine: each in a fresh process of its own, one run at a time, in turns.
+"""Compare implementations fairly on a busy machine: each in a new process, one run at a time, in turns.
 
-Time is that of the processor, all threads together, so that other programs do not count; on a GPU it is the
-clock's. What is kept is the median over the turns, of times and of *ratios* of times within a turn. Memory is
-the highest that was resident in a rival's process, libraries included; Linux keeps that account.
+Time is processor time over all threads, so that other programs do not count; on a GPU it is wall-clock time.
+The results are medians over the turns, of times and of *ratios* of times within a turn. Memory is the peak
+resident memory of a process, libraries included (Linux only).
 """
 
 import gc
@@ -17,25 +17,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-# Makes what is to be measured, in the rival's own process: a function without arguments, waited for.
+# Builds, in a process of its own, the function to measure.
 Make = Callable[..., Callable[[], Any]]
 
 
-class Rival(NamedTuple):
-    """What makes the run to measure, a function that other processes can import, and its arguments."""
+class Implementation(NamedTuple):
+    """An importable function that builds the run to measure, and its arguments."""
 
     make: Make
     arguments: tuple
 
 
 class Measured(NamedTuple):
-    """What the turns of one rival came to.
+    """Measurements of one implementation.
 
     Attributes:
-        seconds: of each turn.
-        megabytes: highest resident memory of its process.
-        megabytes_before: what was resident before its first run, model and libraries included.
-        result: what its last run gave.
+        seconds: time of each turn.
+        megabytes: peak resident memory of its process.
+        megabytes_before: resident memory before its first run, with model and libraries.
+        result: result of its last run.
     """
 
     seconds: np.ndarray
@@ -44,23 +44,25 @@ class Measured(NamedTuple):
     result: Any
 
     def milliseconds(self) -> float:
-        """Return the median over the turns."""
+        """Return the median time over the turns."""
         return float(f"{1e3 * np.median(self.seconds):.4g}")
 
     def ratio(self, other: "Measured") -> float:
-        """Return the median over the turns of this rival's time, divided by the other's in the same turn."""
+        """Return the median over the turns of this time divided by the other's."""
         return float(f"{np.median(self.seconds / other.seconds):.3g}")
 
 
-def take_turns(rivals: Mapping[str, Rival], *, turns: int, warm_up: int = 2) -> dict[str, Measured]:
-    """Run every rival once a turn; those whose package is not there are named and left out."""
+def take_turns(
+    implementations: Mapping[str, Implementation], *, turns: int, warm_up: int = 2
+) -> dict[str, Measured]:
+    """Run every implementation once per turn; report and skip those that are not installed."""
     spawn = get_context("spawn")
     pipes: dict[str, Connection] = {}
     processes = []
     before = {}
-    for name, rival in rivals.items():
+    for name, implementation in implementations.items():
         ours, theirs = spawn.Pipe()
-        process = spawn.Process(target=_serve, args=(theirs, rival), daemon=True)
+        process = spawn.Process(target=_serve, args=(theirs, implementation), daemon=True)
         process.start()
         theirs.close()
         ready = ours.recv()
@@ -84,17 +86,17 @@ def take_turns(rivals: Mapping[str, Rival], *, turns: int, warm_up: int = 2) -> 
     }
 
 
-def _serve(pipe: Connection, rival: Rival) -> None:
+def _serve(pipe: Connection, implementation: Implementation) -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     torch.manual_seed(0)
     try:
-        run = rival.make(*rival.arguments)
+        run = implementation.make(*implementation.arguments)
     except ImportError as error:
         pipe.send(str(error))
         return
     gc.collect()
     clock = time.perf_counter if torch.cuda.is_initialized() else time.process_time
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak
     pipe.send(_resident("VmRSS"))
     while pipe.recv() == "run":
         start = clock()
@@ -105,7 +107,7 @@ def _serve(pipe: Connection, rival: Rival) -> None:
 
 
 def _resident(entry: str) -> float:
-    """Megabytes under an entry of Linux's account of this process."""
+    """Return an entry of this process's memory status on Linux, in megabytes."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     (line,) = (line for line in lines if line.startswith(f"{entry}:"))
     return round(1024 * int(line.split()[1]) / 1e6, 1)

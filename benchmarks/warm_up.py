@@ -1,8 +1,8 @@
-"""What does warm-up buy? Translators of the grammar, by the place of the norm and the peak learning rate.
+"""Measure the effect of warm-up by the position of the norm and the peak learning rate.
 
-The rate rises over the first steps, or begins at its peak, and then stays, so that nothing but the start
-differs. Adam as in the paper, no clipping. What is stored is the loss on sentences with new pairs of nouns.
-What is done is kept in ``--folder``, so that the program can be stopped and started again.
+The learning rate rises over the first steps, or starts at its peak, and then stays constant, so only the
+start differs. Adam as in the paper, no clipping. The result is the loss on sentences with new pairs of nouns.
+Finished runs are stored in ``--folder``, so the program can be interrupted and started again.
 """
 
 import argparse
@@ -26,7 +26,7 @@ Ids = tuple[Tensor, Tensor]
 
 
 def draw_corpus(seed: int, device: torch.device) -> tuple[Ids, Ids, dict[str, int]]:
-    """Sentences to learn from and others to be asked, as ids, and the sizes of both vocabularies."""
+    """Draw training and test sentences as ids; also return the sizes of both vocabularies."""
     train, test = make_corpus(np.random.default_rng(seed), train_size=6000, test_size=200)
     english = Vocabulary.from_sentences(example.source for example in train)
     french = Vocabulary.from_sentences(example.target for example in train)
@@ -43,7 +43,7 @@ def draw_corpus(seed: int, device: torch.device) -> tuple[Ids, Ids, dict[str, in
 def final_loss(
     norm: Any, warmup_steps: int, peak: float, steps: int, seed: int, device: torch.device
 ) -> float:
-    """Train one translator from first weights that depend on the seed alone; its loss on the test."""
+    """Train one translator; return its test loss. The initial weights depend only on the seed."""
     train, test, sizes = draw_corpus(seed, device)
     generator = torch.Generator().manual_seed(seed)
     layers = {"num_encoder_layers": NUM_LAYERS, "num_decoder_layers": NUM_LAYERS}

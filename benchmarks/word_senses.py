@@ -1,7 +1,7 @@
-"""How often each sense of an ambiguous English word comes up in what the translator learned from.
+"""Count the senses of ambiguous English words in the translator's training corpus.
 
-A sense is told by the French words beside it: a sentence with "bank" whose translation has "banque" is about
-money. A sentence counts once for each of its translations.
+French words identify a sense: a sentence with "bank" whose translation has "banque" is about money. A
+sentence counts once for each of its translations.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SENSES = {
 
 
 def count(word: str, senses: dict[str, str], pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """Count the sentences with a word, and those whose translation has a word of a sense."""
+    """Count the sentences with a word, and the translations with a word of each sense."""
     translations = [french for english, french in pairs if re.search(rf"\b{word}\b", english, re.IGNORECASE)]
     found = {
         sense: sum(

@@ -6,14 +6,14 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 ROWS = [
-    {"rival": "ours", "milliseconds": 7.5, "agree": 1.0},
-    {"rival": "theirs", "milliseconds": 1100, "agree": None},
+    {"implementation": "ours", "milliseconds": 7.5, "agreement": 1.0},
+    {"implementation": "theirs", "milliseconds": 1100, "agreement": None},
 ]
 TABLE = """\
-| rival  |    ms | agree |
-| ------ | ----: | ----: |
-| ours   |   7.5 |   1.0 |
-| theirs | 1,100 |       |
+| implementation |    ms | agreement |
+| -------------- | ----: | --------: |
+| ours           |   7.5 |       1.0 |
+| theirs         | 1,100 |           |
 """
 
 
