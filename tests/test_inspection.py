@@ -186,7 +186,7 @@ def test_recordings_nest(attention, x):
 
 @pytest.mark.parametrize("path", ["taught", "fused"])
 def test_an_ablated_head_outputs_zeros(attention, x, path):
-    """The output projection reads each head in its own columns: without those columns, without the head."""
+    """Zero the columns of the output projection that read the given heads."""
     kept = torch.ones(D_MODEL, device=x.device)
     kept[1 * D_HEAD : 2 * D_HEAD] = 0
     with ablate_heads(attention, {"attention": [1]}):
@@ -283,7 +283,7 @@ def test_a_model_without_attention_is_rejected(observe):
 
 @pytest.fixture
 def bag(device):
-    """A score that is a sum over tokens, so that what each contributes is known: a token's own summand."""
+    """Return a score that is a sum over tokens, whose contributions are known."""
     torch.manual_seed(4)
     embedding, readout = nn.Embedding(WORDS, D_MODEL).to(device).eval(), nn.Linear(D_MODEL, 1).to(device)
     return embedding, readout.weight[0], lambda ids: readout(embedding(ids)).sum((1, 2))
@@ -291,7 +291,7 @@ def bag(device):
 
 @pytest.fixture
 def log_probability(model, ids):
-    """How likely the model finds one token after the first three of a target; it depends on every token."""
+    """Return the log-probability of one token after the first three of a target."""
     target_ids = ids[1][:1, :3]
 
     def score(source_ids):
@@ -381,8 +381,8 @@ def test_a_model_in_training_mode_is_rejected(model, ids, log_probability):
 
 
 @pytest.mark.usefixtures("as_a_user")
-def test_a_score_must_be_one_number_per_sentence_and_embed_the_ids_once(bag, ids):
-    embedding, _, score = bag
+def test_a_score_must_be_one_number_per_sentence(bag, ids):
+    embedding, _, _ = bag
     source_ids, _ = ids
     for explain in (
         lambda score: input_gradients(score, source_ids, embedding),
@@ -390,10 +390,18 @@ def test_a_score_must_be_one_number_per_sentence_and_embed_the_ids_once(bag, ids
     ):
         with pytest.raises(ValueError, match=r"score must have shape \(2,\), got \(2, 7, 12\)"):
             explain(embedding)
-    with pytest.raises(ValueError, match=r"must embed ids of shape \(2, 7\) once, got \[\]"):
-        input_gradients(lambda ids: ids.sum(1), source_ids, embedding)
-    with pytest.raises(ValueError, match=r"once, got \[\(2, 6\)\]"):
-        input_gradients(lambda ids: score(ids[:, 1:]), source_ids, embedding)
-    with pytest.raises(ValueError, match=r"once, got \[\(2, 7\), \(2, 7\)\]"):
-        input_gradients(lambda ids: score(ids) + score(ids), source_ids, embedding)
+
+
+@pytest.mark.parametrize(
+    ("change", "shapes"),
+    [
+        (lambda score: lambda ids: ids.sum(1), r"\[\]"),
+        (lambda score: lambda ids: score(ids[:, 1:]), r"\[\(2, 6\)\]"),
+        (lambda score: lambda ids: score(ids) + score(ids), r"\[\(2, 7\), \(2, 7\)\]"),
+    ],
+)
+def test_a_score_must_embed_the_ids_once(bag, ids, change, shapes):
+    embedding, _, score = bag
+    with pytest.raises(ValueError, match=rf"must embed ids of shape \(2, 7\) once, got {shapes}"):
+        input_gradients(change(score), ids[0], embedding)
     assert count_hooks(embedding) == 0

@@ -25,7 +25,7 @@ PAIRS = {
     "decoder": (nn.TransformerDecoder, Decoder),
     "transformer": (nn.Transformer, EncoderDecoder),
 }
-# nn.Transformer announces that it will not use nested tensors; nor would we.
+# nn.Transformer warns that it will not use nested tensors, which we do not want either.
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 every_kind = pytest.mark.parametrize("kind", PAIRS)
 either_norm = pytest.mark.parametrize("norm_first", [False, True], ids=["post", "pre"])
@@ -34,7 +34,7 @@ either_norm = pytest.mark.parametrize("norm_first", [False, True], ids=["post", 
 def make_theirs(
     kind, *, norm_first=False, dropout=0.0, dtype=torch.float64, num_heads=HEADS, d_model=D_MODEL
 ):
-    """A torch.nn module whose every weight is random: torch starts biases at 0 and norms at 1."""
+    """Make a torch.nn module with random weights, including biases and norms."""
     factory = {"dropout": dropout, "batch_first": True, "dtype": dtype}
     layer = {"dim_feedforward": D_FF, "norm_first": norm_first, **factory}
     match kind:
@@ -98,7 +98,7 @@ def vectors(length, seed, d_model=D_MODEL):
 
 
 def run_theirs(kind, module, source, target, source_mask, target_mask):
-    """Their masks say who may not look, and each sentence has its own: one mask a batch element and head."""
+    """Run a torch.nn module, whose masks are negated, with one mask per sentence and head."""
     forbid_source = ~source_mask.expand(BATCH, SOURCE, SOURCE).repeat_interleave(module_heads(module), 0)
     forbid_memory = ~source_mask.expand(BATCH, TARGET, SOURCE).repeat_interleave(module_heads(module), 0)
     match kind:
@@ -139,7 +139,7 @@ def masks():
 
 
 def assert_same_behaviour(kind, theirs, ours):
-    """Same outputs, same gradients of the inputs, same gradients of every weight."""
+    """Compare outputs, gradients of the inputs and gradients of all weights."""
     answers = {}
     for name, run, module in (("theirs", run_theirs, theirs), ("ours", run_ours, ours)):
         source, target = vectors(SOURCE, 1), vectors(TARGET, 2)

@@ -10,7 +10,7 @@ from glassformer.runtime import mix_seed, pick_device, seed_everything
 
 @pytest.fixture
 def machine(monkeypatch):
-    """Say which devices there are, and ask nobody else."""
+    """Replace the counts of devices on this machine."""
     monkeypatch.delenv("GLASSFORMER_DEVICE", raising=False)
 
     def has(**counts):

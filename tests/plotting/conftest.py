@@ -9,7 +9,7 @@ from glassformer.plotting.colors import oklab
 
 @pytest.fixture(autouse=True)
 def clean_matplotlib():
-    """Draw without a screen; see that every figure can be drawn and that no setting has changed."""
+    """Draw every figure without a screen, and check that no setting has changed."""
     plt.switch_backend("agg")
     before = dict(mpl.rcParams)
     yield
@@ -41,7 +41,7 @@ EYES = {
 
 @pytest.fixture
 def seen_by():
-    """Place a colour where it stands in OKLab for the eyes named."""
+    """Return a colour in Oklab as the named kind of vision sees it."""
 
     def see(eyes, color):
         channels = np.array(to_rgb(color))

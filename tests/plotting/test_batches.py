@@ -7,7 +7,7 @@ LENGTHS = {"mixed": [3, 11, 5, 2, 7], "alike": [7, 5, 7]}
 
 
 def bars(ax):
-    """Give the bars of padding and of tokens, each as its beginning and its end."""
+    """Return the start and end of the bars of padding and of tokens."""
     return [
         sorted((bar.get_x(), bar.get_x() + bar.get_width()) for bar in container)
         for container in ax.containers

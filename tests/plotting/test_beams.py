@@ -21,7 +21,7 @@ def ax():
 
 
 def placed(ax):
-    """Return the words and the numbers of the drawing, with their texts."""
+    """Return the words and the numbers of the plot, with their text objects."""
     texts = list(ax.texts)
     return list(zip(texts[::2], texts[1::2], strict=True))
 

@@ -17,16 +17,23 @@ def written(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def test_bars_are_as_long_as_their_numbers_and_show_them():
-    scores, sharp, flat = plot_scores_and_weights(
-        SCORES, {"sharp": WEIGHTS, "flat": torch.full((3,), 1 / 3)}, labels=WORDS
-    )
-    np.testing.assert_allclose(lengths(scores), SCORES)
-    np.testing.assert_allclose(lengths(sharp), WEIGHTS)
-    np.testing.assert_allclose(lengths(flat), 1 / 3, rtol=1e-6)
-    assert written(scores) == ["+2.0", "−1.0", "+0.5"]
-    assert written(sharp) == ["0.70", "0.10", "0.20"]
-    assert [ax.get_title(loc="left") for ax in (scores, sharp, flat)] == ["scores", "sharp", "flat"]
+@pytest.fixture
+def axes():
+    return plot_scores_and_weights(SCORES, {"sharp": WEIGHTS, "flat": torch.full((3,), 1 / 3)}, labels=WORDS)
+
+
+def test_bars_are_as_long_as_their_numbers(axes):
+    for ax, numbers in zip(axes, (SCORES, WEIGHTS, [1 / 3] * 3), strict=True):
+        np.testing.assert_allclose(lengths(ax), numbers, rtol=1e-6)
+
+
+def test_bars_show_their_numbers(axes):
+    assert written(axes[0]) == ["+2.0", "−1.0", "+0.5"]
+    assert written(axes[1]) == ["0.70", "0.10", "0.20"]
+
+
+def test_panels_have_their_titles(axes):
+    assert [ax.get_title(loc="left") for ax in axes] == ["scores", "sharp", "flat"]
 
 
 def test_the_first_key_is_at_the_top_with_its_label():

@@ -15,7 +15,7 @@ def weights(rng):
 
 
 def numbers_in(ax):
-    """The numbers written, each at the cell it stands in."""
+    """Return the number that each cell shows."""
     return {
         tuple(int(place) for place in text.get_position()[::-1]): float(text.get_text().replace("−", "-"))
         for text in ax.texts
@@ -58,12 +58,19 @@ def test_an_exact_zero_differs_from_a_small_weight():
 
 def test_queries_label_the_rows_and_keys_the_columns(weights):
     rows, columns = ["it", "was", "tired"], ["the", "animal", "did", "not", "cross"]
-    ax = plot_attention(weights, rows=rows, columns=columns, title="Who is it?")
+    ax = plot_attention(weights, rows=rows, columns=columns)
     assert words_on(ax.yaxis) == rows
     assert words_on(ax.xaxis) == columns
+
+
+def test_axes_are_labelled_in_the_colours_of_queries_and_keys(weights):
+    ax = plot_attention(weights)
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("query", "key")
     assert (ax.yaxis.label.get_color(), ax.xaxis.label.get_color()) == (COLORS["query"], COLORS["key"])
-    assert ax.get_title(loc="left") == "Who is it?"
+
+
+def test_the_title_is_at_the_left(weights):
+    assert plot_attention(weights, title="Who is it?").get_title(loc="left") == "Who is it?"
 
 
 def test_the_first_query_is_at_the_top(weights):

@@ -91,7 +91,7 @@ def test_settings_are_restored_after_an_error():
 
 @pytest.fixture
 def notebook(monkeypatch):
-    """A notebook's inline backend, as far as it is asked for."""
+    """Stand in for a notebook's inline backend."""
 
     def open_with(formats):
         asked = []
