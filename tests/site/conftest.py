@@ -1,4 +1,4 @@
-"""The built website in the system's Chromium: from a server on this machine, and from the file system."""
+"""The built website in the system's Chromium, from a local server and from the file system."""
 
 import http.server
 import os
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def device():
-    """Playwright's fixture of this name, not ours: no particular telephone is imitated."""
+    """Override our fixture for Playwright's plugin, which expects a device to emulate; there is none."""
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def browser_type_launch_args(browser_type_launch_args):
     return browser_type_launch_args | {"executable_path": CHROMIUM, "args": [*quiet, ONE_PROCESS]}
 
 
-# To start a process and a context takes longer than most of what a test does on its page.
+# Starting a process and a context takes longer than most tests.
 ONE_PROCESS = "--renderer-process-limit=1"
 
 
@@ -57,7 +57,7 @@ def page(context):
 
 
 class _Server(http.server.SimpleHTTPRequestHandler):
-    """Serves the website, and lets each page run its own scripts only."""
+    """Serve the website with a policy that allows each page its own scripts only."""
 
     def end_headers(self):
         file = Path(self.translate_path(self.path))
@@ -76,7 +76,7 @@ class _ServerWithoutMathJax(_Server):
 
 @contextmanager
 def serve(handler):
-    """Serve the website on this machine, and yield its address."""
+    """Serve the website locally and yield its address."""
     if not (SITE / "index.html").exists():
         pytest.fail("the website is not built: make book")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=SITE)) as server:
@@ -94,7 +94,7 @@ def served():
 
 @pytest.fixture(scope="session")
 def served_without_mathjax():
-    """Return an address where formulas stay as they are written: to typeset them takes longest."""
+    """Return an address without MathJax, because typesetting is slow."""
     with serve(_ServerWithoutMathJax) as address:
         yield address
 

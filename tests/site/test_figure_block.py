@@ -1,4 +1,4 @@
-"""The browser draws the same stacks as Python, and measures the same in them, whichever parts are on."""
+"""Stacks and their measures are the same in the browser as in Python, with any parts."""
 
 import itertools
 import re
@@ -19,7 +19,7 @@ PARTS = [Parts(*each) for each in itertools.product((False, True), ("none", "pos
 
 @pytest.fixture
 def run(page, figure_script):
-    """Run all kinds of stacks in the browser, one after the other on the same draws."""
+    """Run stacks with all combinations of parts in the browser, on the same weights."""
     figure_script("block")
     script = """({ sizes, kinds, depths }) => {
         const stack = glassformer.makeStack(sizes);
@@ -94,7 +94,7 @@ def figure(page, html):
 
 
 def colours(figure, side):
-    """What the words look like, before (0) or after (1): as many different rows as there are."""
+    """Count the different rows of colours before (0) or after (1) the stack."""
     rows = figure.locator(".words > div").evaluate_all(
         "rows => rows.map((row) => [...row.children].map((cell) => cell.outerHTML).join())"
     )
@@ -115,9 +115,9 @@ def test_parts_and_layers_can_be_changed_by_keyboard(page, figure):
     bottom, *_, top = Stack(11, num_layers=7, **LARGE).run(parts, 7)
     sentence = (
         "7 layers of attention, feed-forward, residual, post-norm: "
-        f"spread {bottom.spread:#.3g} to {top.spread:#.3g}, mean length of the vectors "
-        f"{bottom.length:#.3g} to {top.length:#.3g}; {bottom.gradient:#.3g} times the gradient "
-        "sent in at the top arrives at the bottom."
+        f"spread {bottom.spread:#.3g} to {top.spread:#.3g}, mean norm of the vectors "
+        f"{bottom.length:#.3g} to {top.length:#.3g}; the gradient at the bottom is "
+        f"{bottom.gradient:#.3g} times the one at the top."
     )
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     assert figure.locator("details tbody tr").count() == 8
@@ -143,7 +143,7 @@ def test_the_diagram_shows_the_active_parts(figure):
 
 
 def test_the_answer_is_computed_in_the_page(figure):
-    figure.get_by_role("button", name="Slows its fall").click()
+    figure.get_by_role("button", name="It slows its decay").click()
     seen = [
         [each.spread for each in Stack(11, num_layers=24, **LARGE).run(Parts(residual, "none", True), 24)]
         for residual in (True, False)
@@ -151,13 +151,13 @@ def test_the_answer_is_computed_in_the_page(figure):
     (first, few, many), lost = (seen[0][depth] for depth in (0, 6, 24)), seen[1][6]
     assert lost == 1e-15
     assert figure.locator(".verdict").inner_text() == (
-        f"Right. It falls from {first:#.3g} to {few:#.3g} in 6 layers and to {many:#.3g} in 24; "
-        "without the connection to below 1e−15 in 6."
+        f"Right. It falls from {first:#.3g} to {few:#.3g} after 6 layers and to {many:#.3g} after 24; "
+        "without the connection it is below 1e−15 after 6."
     )
 
 
 def test_curves_are_clipped_at_the_frame_with_a_triangle(figure):
-    """At first the spread has fallen out; with everything added up, the gradient grows out, at the bottom."""
+    """The spread starts below the frame; with all parts, the gradient leaves it."""
 
     def ends():
         return [
@@ -180,7 +180,7 @@ def test_curves_are_clipped_at_the_frame_with_a_triangle(figure):
 
 
 def test_only_pre_norm_explains_where_its_gradient_starts(figure):
-    note = figure.get_by_text("With pre-norm it is sent in above")
+    note = figure.get_by_text("With pre-norm it starts above")
     for norm, said in (("post", False), ("pre", True), ("none", False)):
         figure.get_by_label("norm").select_option(norm)
         assert note.is_visible() == said

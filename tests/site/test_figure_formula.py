@@ -1,4 +1,4 @@
-"""The numbers of the formula figure are the package's, and a mask can be painted by hand and by keyboard."""
+"""The formula figure computes the same numbers as the package, and its mask can be edited."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_every_step_agrees_with_the_package(numbers, words):
 
 @pytest.fixture
 def figure(page, monkeypatch):
-    """The figure as a notebook shows it, with its scripts."""
+    """The figure as in a notebook, with its scripts."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     page.set_content(live_formula(" ".join(SENTENCES[0]), *PROJECTIONS)._repr_html_())
     return page.locator("glass-figure")
@@ -58,44 +58,44 @@ def weights_under(mask):
 
 
 def cell(figure, query, key):
-    return figure.get_by_role("button", name=f"{query} may look at {key}:")
+    return figure.get_by_role("button", name=f"{query} may attend to {key}:")
 
 
 def test_steps_and_mask_can_be_changed_by_keyboard(page, figure):
     figure.get_by_label("QKᵀ").focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    assert "“trop”: it gives most to “était”" in figure.locator(".summary").inner_text()
+    assert "“trop”: its largest weight is" in figure.locator(".summary").inner_text()
 
     cell(figure, "trop", "il").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     mask = causal_mask(4)
     mask[2, 1] = False
-    assert figure.get_by_label("mask", exact=True).input_value() == "own"
+    assert figure.get_by_label("mask", exact=True).input_value() == "custom"
     assert cell(figure, "trop", "était").get_attribute("aria-pressed") == "false"
     best = weights_under(mask)[2].max()
-    sentence = f"“trop”: it gives most to “trop”, {best:.2f}; all weights together are 1."
+    sentence = f"“trop”: its largest weight is {best:.2f}, on “trop”; its weights sum to 1."
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
 
 
 def test_a_fully_masked_word_gets_zeros(figure):
     figure.get_by_label("· V").check(force=True)
     cell(figure, "il", "il").click()
-    sentence = "“il”: it is handed 0.00, 0.00, 0.00, 0.00, for it may look at nothing."
+    sentence = "“il”: its output is 0.00, 0.00, 0.00, 0.00, because all its keys are masked."
     assert figure.locator(".summary").inner_text() == sentence
 
 
 def test_any_sentence_is_treated_as_text(figure):
     field = figure.get_by_label("Your sentence")
     field.fill("<b>bold</b> \U0001f98a </script> " + "word " * 10)
-    assert "Only the first 12 words are taken." in figure.locator(".summary").inner_text()
-    assert figure.locator(".looks tbody tr").count() == 12
-    assert figure.locator(".looks b").count() == 0
+    assert "Only the first 12 words are used." in figure.locator(".summary").inner_text()
+    assert figure.locator(".mask tbody tr").count() == 12
+    assert figure.locator(".mask b").count() == 0
     field.fill("  ")
-    assert figure.locator(".summary").inner_text() == "Type a word, and the formula begins."
+    assert figure.locator(".summary").inner_text() == "Type a word to start."
     field.fill("one")
-    assert figure.locator(".looks td button").count() == 1
+    assert figure.locator(".mask td button").count() == 1
 
 
 def test_words_added_to_an_edited_mask_follow_its_original_kind(figure):
@@ -104,6 +104,6 @@ def test_words_added_to_an_edited_mask_follow_its_original_kind(figure):
     mask = causal_mask(6)
     mask[0, 3] = True
     pressed = [
-        each.get_attribute("aria-pressed") == "true" for each in figure.locator(".looks td button").all()
+        each.get_attribute("aria-pressed") == "true" for each in figure.locator(".mask td button").all()
     ]
     assert pressed == mask.ravel().tolist()

@@ -1,4 +1,4 @@
-"""The translator of the grammar figure is the package's, and the reader's choices make its sentences."""
+"""The grammar figure translates like the package, and its choices form sentences of the grammar."""
 
 import json
 from dataclasses import asdict, replace
@@ -41,7 +41,7 @@ ENGLISH, FRENCH = words_of("source"), words_of("target")
 
 @pytest.fixture(scope="module")
 def model():
-    """An untrained model of the chapter's size, its weights rounded as in the page.
+    """An untrained model of the chapter's size with weights rounded to float16.
 
     Its output leans towards il and elle: it writes one in the first two sentences, and none in the third.
     """
@@ -66,7 +66,7 @@ def model():
 
 @pytest.fixture
 def figure(page, monkeypatch, model):
-    """The figure as a notebook shows it, on the book's sentence."""
+    """The figure as in a notebook, with the book's sentence."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     shown = live_grammar(
         {name: each.detach().numpy() for name, each in model.named_parameters()},
@@ -89,7 +89,7 @@ def pronoun_place(words):
 
 
 def translated(model, example):
-    """What the package says of a sentence: ids, maps by attention, probabilities of il and elle by place."""
+    """Compute ids, maps by attention, and probabilities of il and elle at each position with the package."""
     source = torch.tensor([ENGLISH.encode(example.source)])
     written = greedy_decode(model, source, **MARKS, max_length=20)
     given = torch.cat([torch.tensor([[START_ID]]), written[:, :-1]], dim=1)
@@ -155,9 +155,9 @@ def test_changing_a_word_by_keyboard_shows_old_and_new_numbers(page, figure, mod
     numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
     assert numbers == [f"{100 * weight:.0f}" for weight in weights]
     most = told_apart(example.source)[weights.argmax()]
-    looks = f"head 1 at “it” looks most at “{most}”, {100 * weights.max():.0f} %"
+    looks = f"head 1: “it” attends most to “{most}”, {100 * weights.max():.0f}%"
     heard = figure.get_by_role("status").filter(has_text=f"“It” becomes “{words[pronoun_place(words)]}”")
-    heard.filter(has_text=f"{looks}, at “animal” {100 * weights[1]:.0f} %.").wait_for()
+    heard.filter(has_text=f"{looks}, to “animal” {100 * weights[1]:.0f}%.").wait_for()
 
 
 def test_arrow_keys_select_maps_and_rows(page, figure, model):
@@ -175,7 +175,7 @@ def test_arrow_keys_select_maps_and_rows(page, figure, model):
     numbers = figure.locator(".map tfoot tr").first.locator("td").all_inner_texts()
     assert numbers == [f"{100 * weight:.0f}" for weight in weights]
     asking = told_apart([*FRENCH.decode(ids), "<end>"])[place + 1]
-    assert f"at “{asking}” looks most" in figure.locator(".summary").inner_text()
+    assert f": “{asking}” attends most" in figure.locator(".summary").inner_text()
     assert row.evaluate("row => row === document.activeElement")
 
 
@@ -190,9 +190,9 @@ def test_repeated_articles_are_distinguished_and_genders_shown(figure):
     rows = figure.get_by_label("row", exact=True).locator("option").all_inner_texts()
     assert rows == told_apart(BOOK_EXAMPLE.source)
     assert rows[:5:4] == ["the (animal)", "the (street)"]
-    assert "“it” is, animal (masculine); grey: rue (feminine)" in figure.locator(".one").inner_text()
+    assert "referent of “it”, animal (masculine); grey: rue (feminine)" in figure.locator(".one").inner_text()
     choose(figure, adjective="wide")
-    assert "“it” is, rue (feminine); grey: animal (masculine)" in figure.locator(".one").inner_text()
+    assert "referent of “it”, rue (feminine); grey: animal (masculine)" in figure.locator(".one").inner_text()
 
 
 def test_small_maps_mark_both_nouns_and_use_square_root_colours(page, figure, model):
@@ -221,11 +221,14 @@ def test_the_prediction_agrees_with_the_benchmark(figure):
         np.mean(halves) for heads in translators for name, halves in heads.items() if "encoder." in name[:8]
     ]
     assert (len(translators), len(shares)) == (8, 64)
-    assert f"eight such translators were trained. Of their {len(shares)} encoder heads" in figure.inner_text()
+    assert (
+        f"eight such translators were trained. How many of their {len(shares)} encoder heads"
+        in figure.inner_text()
+    )
     assert max(shares) < 0.55
     figure.get_by_role("button", name="None").click()
-    counted = f"the highest of the 64 does so in {100 * max(shares):.0f} of 100"
-    figure.get_by_text(f"Right. Counted below: {counted}").wait_for()
+    best = f"The best of the 64 heads does so in {100 * max(shares):.0f} of 100 sentences"
+    figure.get_by_text(f"Right. {best}").wait_for()
 
 
 def choose(figure, **words):
@@ -234,14 +237,14 @@ def choose(figure, **words):
 
 
 def test_a_translation_without_a_pronoun_is_described_as_such(figure):
-    choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
+    choose(figure, animal="mouse", verb="left", place="garden", adjective="shy")
     assert figure.locator(".summary").inner_text().startswith("“It” becomes no pronoun; encoder 2, head 1")
     assert figure.locator(".pronoun").count() == 0
     assert "very" in figure.locator(".sentence").inner_text()
 
 
 def test_previous_weights_are_shown_for_sentences_of_equal_length(figure, model):
-    choose(figure, animal="mouse", deed="left", place="garden", adjective="shy")
+    choose(figure, animal="mouse", verb="left", place="garden", adjective="shy")
     choose(figure, adjective="clumsy")
     sentences = replace(SENTENCES[2], adjective=adjective("clumsy")), SENTENCES[2]
     for row, example in zip(figure.locator(".map tfoot tr").all(), sentences, strict=True):

@@ -1,4 +1,4 @@
-"""The numbers of the heads figure are the package's, with any of them switched off."""
+"""The heads figure computes the same numbers as the package, with any heads switched off."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def given():
 
 
 def ablated(x, weights, num_heads, off):
-    """The package's own answer: its module, with heads switched off by `ablate_heads`."""
+    """Compute weights and output with the package, with heads ablated by `ablate_heads`."""
     attention = MultiHeadAttention(8, num_heads, bias=False).double()
     projections = (getattr(attention, f"{role}_proj") for role in ROLES)
     with torch.no_grad():
@@ -57,7 +57,7 @@ def test_weights_and_output_are_those_of_the_package_with_any_heads_off(numbers,
 
 @pytest.fixture
 def figure(page, monkeypatch, given):
-    """The figure as a notebook shows it: "it" asks for "animal" first, for "tired" in its second half."""
+    """The figure as in a notebook: the halves of the query of "it" match "animal" and "tired"."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     words = ["animal", "street", "it", "too", "tired"]
     named = {f"{role}_weight": weight for role, weight in given[1].items()}
@@ -73,12 +73,12 @@ def test_two_heads_attend_to_two_words_and_one_head_to_both(page, figure):
     sharp = np.exp(6 / np.sqrt(4))
     look = f"{sharp / (sharp + 4):.2f}"
     assert figure.locator(".summary").inner_text() == (
-        f"“it”: head 0 looks most at “animal”, {look}, head 1 looks most at “tired”, {look}."
+        f"“it”: head 0 attends most to “animal”, {look}, head 1 attends most to “tired”, {look}."
     )
     heads.focus()
     page.keyboard.press("ArrowUp")
     sharp = np.exp(6 / np.sqrt(8))
-    sentence = f"“it”: head 0 looks most at “animal” and “tired”, {sharp / (2 * sharp + 3):.2f} each."
+    sentence = f"“it”: head 0 attends most to “animal” and “tired”, {sharp / (2 * sharp + 3):.2f} each."
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     heads.select_option("4")
     assert figure.get_by_role("checkbox").count() == 4
@@ -90,10 +90,10 @@ def test_switching_a_head_off_by_keyboard_removes_its_contribution(page, figure)
     figure.get_by_label("head 1", exact=True).focus()
     page.keyboard.press("Space")
     assert output.get_by_role("cell").all_inner_texts() == first.get_by_role("cell").all_inner_texts()
-    figure.get_by_role("status").filter(has_text="Without head 1 its output moves by").wait_for()
+    figure.get_by_role("status").filter(has_text="Without head 1 its output changes by").wait_for()
 
 
 def test_another_word_can_be_selected(figure):
     figure.get_by_label("follow").select_option("street")
     assert figure.locator(".map tr.picked").all_inner_texts()[0].startswith("street")
-    assert figure.locator(".summary").inner_text().startswith("“street”: head 0 looks most at “street”")
+    assert figure.locator(".summary").inner_text().startswith("“street”: head 0 attends most to “street”")

@@ -1,4 +1,4 @@
-"""The front page shows a recording at once, and computes the same numbers once the translator is loaded."""
+"""The front page shows a recording, and the loaded translator computes the same numbers."""
 
 import itertools
 
@@ -39,8 +39,8 @@ def test_arrow_keys_pick_a_french_token_and_describe_its_attention(page, hero):
         row = WEIGHTS[place]
         words = [bare(RECORDED["target"])[place], bare(RECORDED["source"])[row.argmax()]]
         sentence = (
-            f"To write “{words[0]}”, it looked most at “{words[1]}”: {row.max():.2f}, "
-            "the mean of all 18 cross-attention heads."
+            f"Writing “{words[0]}”, it attends most to “{words[1]}”: {row.max():.2f}, "
+            "averaged over all 18 cross-attention heads."
         )
         assert hero.locator(".summary").inner_text() == sentence
         assert french.locator(":focus").inner_text() == words[0]
@@ -56,7 +56,7 @@ def test_hovering_over_a_token_shows_its_threads_without_picking_it(hero):
     assert hero.locator("path.lit").count() == (WEIGHTS[rue] >= 0.005).sum()
     assert hero.locator(".summary").inner_text() == before
     hero.get_by_role("button", name="rue").click()
-    assert "To write “rue”" in hero.locator(".summary").inner_text()
+    assert "Writing “rue”" in hero.locator(".summary").inner_text()
 
 
 def test_the_mean_is_taken_over_all_cross_attention_heads(page, figure_script):
@@ -91,15 +91,15 @@ def test_the_front_page_computes_the_recorded_translation(page, served):
     french = figure.get_by_role("group", name=FRENCH).locator(".token")
     assert french.all_text_contents() == ["N", "on", ".", "<end>"]
     for sentence, words in {
-        " ": "nothing to translate",
-        "dog " * 50: "too long for this picture: 51",
+        " ": "Please type a sentence first",
+        "dog " * 50: "too long for this picture: it has 51",
     }.items():
         field.fill(sentence)
         field.press("Enter")
         message.filter(has_text=words).wait_for()
     field.fill("No, " * 13)
     field.press("Enter")
-    message.filter(has_text="Cut off: this picture holds 40 French tokens").wait_for()
+    message.filter(has_text="Truncated: this picture shows at most 40 French tokens").wait_for()
     assert french.count() == 40
     boxes = [token.bounding_box() for token in french.all()]
     assert all(after["y"] >= before["y"] + before["height"] for before, after in itertools.pairwise(boxes))

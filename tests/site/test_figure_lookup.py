@@ -1,4 +1,4 @@
-"""The numbers of the look-up are the package's, and a query can be moved by hand and by keyboard."""
+"""The look-up computes the same numbers as the package, and its query moves by pointer and keyboard."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_arrow_keys_move_the_query_and_update_the_summary(page, lookup):
         page.keyboard.press(key)
     assert handle.get_attribute("aria-valuetext") == "1.5 across, 0.2 up"
     handed = softmax(KEY @ np.array([1.5, 0.2])) @ VALUE
-    sentence = f"handed {handed:.2f} legs"
+    sentence = f"the output is {handed:.2f} legs"
     assert sentence in lookup.locator(".summary").inner_text()
     lookup.get_by_role("status").filter(has_text=sentence).wait_for()
 
@@ -58,10 +58,9 @@ def test_the_query_can_be_dragged_within_the_plane(page, lookup):
 def test_a_hard_look_up_returns_one_value_and_breaks_ties(page, lookup):
     lookup.get_by_label("hard").check()
     assert (
-        "finds “animal” best, and is handed its value alone, 4.00 legs"
-        in lookup.locator(".summary").inner_text()
+        "matches “animal” best; the output is its value, 4.00 legs" in lookup.locator(".summary").inner_text()
     )
     lookup.get_by_role("slider").focus()
     for _ in range(10):
         page.keyboard.press("ArrowUp")
-    assert "“animal” and “street” equally good" in lookup.locator(".summary").inner_text()
+    assert "“animal” and “street” equally well" in lookup.locator(".summary").inner_text()

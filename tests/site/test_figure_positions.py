@@ -1,4 +1,4 @@
-"""The browser tells places as the package does, in all four ways, and both places move by keyboard."""
+"""All four position schemes give the same scores as in the package, and positions move by keyboard."""
 
 import json
 
@@ -14,7 +14,7 @@ STATES = [
     {"position": 11, "shift": 7, "pair": 1, "head": 3},
     {"position": 39, "shift": -13, "pair": 2, "head": 5},
 ]
-KINDS = ["sinusoidal", "learned, untrained", "rotary", "linear bias"]
+SCHEMES = ["sinusoidal", "learned, untrained", "rotary", "ALiBi"]
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +36,12 @@ def figure(page, monkeypatch, live):
 
 
 def by_package(live, kind, projected):
-    """Return the numbers that stand for each place, as query and as key, and each place's score of each."""
+    """Return query and key vectors of all positions, and their scores."""
     data = json.loads(live.json)
     word, learned, *weights = (
         np.array(data[name]) for name in ("word", "learned", "query_weight", "key_weight")
     )
-    if kind == "linear bias":
+    if kind == "ALiBi":
         return None, alibi(PLACES, PLACES, HEADS)
     entering = {
         "sinusoidal": sinusoidal_positions(PLACES, D_MODEL),
@@ -55,7 +55,7 @@ def by_package(live, kind, projected):
     return shown, behind[0] @ behind[1].T
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEMES)
 def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, kind):
     figure_script("positions")
     data = json.loads(live.json)
@@ -64,7 +64,7 @@ def test_pairs_and_scores_are_those_of_the_package(page, figure_script, live, ki
         for state in STATES:
             asked = data | state | {"kind": kind, "projected": projected}
             found = page.evaluate("state => glassformer.computePositions(state)", asked)
-            each = scores[state["head"] - 1] if kind == "linear bias" else scores
+            each = scores[state["head"] - 1] if kind == "ALiBi" else scores
             np.testing.assert_allclose(found["scores"], each[state["position"]], atol=1e-9)
             alike = [np.diagonal(each, distance) for distance in range(-data["reach"], data["reach"] + 1)]
             np.testing.assert_allclose(found["least"], [same.min() for same in alike], atol=1e-9)
@@ -84,21 +84,21 @@ def test_a_shift_rotates_the_pair_by_the_stated_angle(page, figure_script, live)
 
 
 def test_arrow_keys_move_positions_and_the_summary_says_if_the_score_changes(page, figure, live):
-    figure.get_by_label("positions").select_option("rotary")
-    figure.get_by_label("behind random projections").check()
-    figure.get_by_label("place").focus()
+    figure.get_by_label("scheme").select_option("rotary")
+    figure.get_by_label("after random projections").check()
+    figure.get_by_label("position").focus()
     page.keyboard.press("ArrowRight")
     figure.get_by_label("shift").focus()
     page.keyboard.press("ArrowLeft")
     score = f"{by_package(live, 'rotary', True)[1][25, 27]:.2f}".replace("-", "−")
-    sentence = f"from place 25 to 27 the score is {score}, as from any place by a shift of +2."
+    sentence = f"from position 25 to 27 the score is {score}, the same as from any position with shift +2."
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
-    figure.get_by_label("positions").select_option("sinusoidal")
-    assert "from other places by the same shift" in figure.locator(".summary").inner_text()
+    figure.get_by_label("scheme").select_option("sinusoidal")
+    assert "from other positions with the same shift" in figure.locator(".summary").inner_text()
 
 
 def test_positions_stay_within_the_sequence(page, figure):
-    place, shift = (figure.get_by_label(name) for name in ("place", "shift"))
+    place, shift = (figure.get_by_label(name) for name in ("position", "shift"))
     place.focus()
     page.keyboard.press("End")
     assert (place.input_value(), shift.input_value()) == ("39", "0")

@@ -1,4 +1,4 @@
-"""A quiz answers each answer in the page, by keyboard, and says so to those who listen."""
+"""A quiz gives feedback on every answer, by keyboard and for screen readers."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 QUESTIONS = [
     OneOf("sums-one", "`1 + 2`?", (wrong("2", "Too few."), right("3", "Counted."), wrong("5", "Too many."))),
     SeveralOf("sums-odd", "Odd?", (right("7", "Odd."), wrong("8", "8 is even."), right("9", "9 is odd."))),
-    Number("sums-half", "1/2?", 0.5, "Half.", within=0.01, mistakes=((2.0, "Turned round."),)),
+    Number("sums-half", "1/2?", 0.5, "Half.", within=0.01, mistakes=((2.0, "Inverted."),)),
 ]
 
 
@@ -43,7 +43,7 @@ def test_a_quiz_can_be_solved_by_keyboard_alone(page, figure):
     page.keyboard.press("Enter")
     page.keyboard.type("0,5")
     page.keyboard.press("Enter")
-    assert heard(figure) == "Right. Half. That was the last one: 2 of 3 at the first try."
+    assert heard(figure) == "Right. Half. That was the last question. You solved 2 of 3 at the first try."
     assert figure.get_by_text("3 of 3 solved").is_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -55,7 +55,7 @@ def test_multiple_choice_explains_wrong_and_counts_missing_options(figure):
     figure.get_by_role("button", name="Question 2").click()
     check = figure.get_by_role("button", name="Check")
     check.click()
-    assert heard(figure) == "Choose first."
+    assert heard(figure) == "Please choose an answer first."
     figure.get_by_label("8").check()
     check.click()
     assert heard(figure) == "No. 8 is even."
@@ -63,7 +63,7 @@ def test_multiple_choice_explains_wrong_and_counts_missing_options(figure):
     figure.get_by_label("8").uncheck()
     figure.get_by_label("9").check()
     check.click()
-    assert heard(figure) == "What you chose is right, but 1 more is."
+    assert heard(figure) == "Your choices are right, but 1 right option is missing."
 
 
 def test_common_mistakes_get_feedback_and_the_second_try_shows_the_answer(figure):
@@ -75,8 +75,8 @@ def test_common_mistakes_get_feedback_and_the_second_try_shows_the_answer(figure
         check.click()
         said.append(heard(figure))
     assert said == [
-        "Write a number: digits, perhaps with a point or a comma.",
-        "No. Turned round.",
+        "Please type a number, with a point or a comma for decimals.",
+        "No. Inverted.",
         "No. That is too small. The answer is 0.50. Half.",
     ]
 

@@ -1,4 +1,4 @@
-"""What is left of a signal is what the package's network leaves, and only measured times are shown."""
+"""Remaining signals agree with the package's network, and only measured times are shown."""
 
 import itertools
 
@@ -28,7 +28,7 @@ def figure(page, monkeypatch):
 
 
 def left_at_each_word(radius, source):
-    """Put a signal into one word of an Elman network whose matrix turns and scales, and read all states."""
+    """Send a signal through an Elman network with a scaled rotation matrix; return its norm in all states."""
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
     x = np.zeros((len(WORDS), 4))
     x[source, 0] = TINY
@@ -45,8 +45,8 @@ def test_the_remaining_signal_is_that_of_the_packages_network(page, figure_scrip
         np.testing.assert_allclose([word["left"] for word in found["recurrence"]], left, atol=1e-6)
         path = found["paths"]["recurrence"]
         assert path["left"] == pytest.approx(left[target], abs=1e-6)
-        assert path["handOvers"] == (target - source if target >= source else None)
-        assert found["paths"]["attention"] == {"handOvers": 1, "left": radius}
+        assert path["hops"] == (target - source if target >= source else None)
+        assert found["paths"]["attention"] == {"hops": 1, "left": radius}
 
 
 def test_recurrence_processes_one_word_per_step_and_attention_all_at_once(page, figure_script):
@@ -76,12 +76,12 @@ def test_arrow_keys_change_the_step_and_the_summary_lists_waiting_words(page, fi
     step.focus()
     page.keyboard.press("ArrowRight")
     assert step.get_attribute("aria-valuetext") == "5 of 7"
-    sentence = "recurrence works on “it”; 2 words wait, “was” for the state at “it”; attention was done"
+    sentence = "recurrence processes “it”; 2 words wait, “was” for the state at “it”; attention finished"
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     assert figure.locator(".box.recurrence.waits").count() == 2
     assert figure.locator(".box.recurrence.now").text_content() == "0.73"
     page.keyboard.press("Home")
-    assert "attention works on all 7 words at once" in figure.locator(".summary").first.inner_text()
+    assert "attention processes all 7 words at once" in figure.locator(".summary").first.inner_text()
     assert figure.locator(".box.attention.now").count() == 7
     button = figure.get_by_role("button", name="next")
     button.click(click_count=3)
@@ -100,10 +100,10 @@ def test_words_and_spectral_radius_can_be_changed(page, figure):
     figure.get_by_label("to", exact=True).select_option("tired")
     figure.get_by_label("spectral radius ρ").focus()
     page.keyboard.press("Home")
-    sentence = f"5 hand-overs leave {0.5**5:.3f} in recurrence, 1 leaves 0.500 in attention"
+    sentence = f"5 hops leave {0.5**5:.3f} in recurrence, 1 leaves 0.500 in attention"
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     figure.get_by_label("to", exact=True).select_option("The")
-    assert rows.first.inner_text().split() == ["recurrence", "no", "way", "back", "0"]
+    assert rows.first.inner_text().split() == ["recurrence", "no", "path", "0"]
 
 
 def test_only_measured_lengths_can_be_selected(page, figure):
@@ -115,9 +115,9 @@ def test_only_measured_lengths_can_be_selected(page, figure):
         times = figure.locator(".times").get_by_role("row").all_inner_texts()
         assert [row.split()[1] for row in times] == [f"{lstm:g}", f"{attention:g}"]
         page.keyboard.press("ArrowRight")
-    sentence = "attention 4.5 ms; the LSTM took the lead between 256 and 1024."
+    sentence = "attention 4.5 ms; the LSTM becomes faster between 256 and 1024 words."
     figure.get_by_role("status").filter(has_text=sentence).wait_for()
     figure.get_by_label("timed with").select_option("8 sentences, d = 64")
-    assert "took the lead between 64 and 256" in figure.locator(".summary").last.inner_text()
+    assert "becomes faster between 64 and 256" in figure.locator(".summary").last.inner_text()
     figure.get_by_role("button", name="Attention").click()
     assert figure.locator(".verdict").inner_text().startswith("No: An LSTM.")

@@ -1,4 +1,4 @@
-"""The numbers of the softmax figure are the package's."""
+"""The softmax figure computes the same numbers as the package."""
 
 import itertools
 
@@ -26,7 +26,7 @@ def test_weights_jacobian_and_entropy_are_those_of_the_package(numbers):
         weights = softmax(np.array(scores) / temperature)
         jacobian = (np.diag(weights) - np.outer(weights, weights)) / temperature
         np.testing.assert_allclose(found["weights"], weights, rtol=1e-9, atol=1e-300)
-        np.testing.assert_allclose(found["slopes"], jacobian, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found["jacobian"], jacobian, rtol=1e-9, atol=1e-12)
         entropy = -sum(weight * np.log(weight) for weight in weights)
         assert found["entropy"] == pytest.approx(entropy, rel=1e-9)
 
@@ -51,7 +51,7 @@ def test_without_the_shift_small_exponentials_underflow(numbers, format):
 
 @pytest.fixture
 def figure(page, monkeypatch):
-    """The figure as a notebook shows it, with its scripts."""
+    """The figure as in a notebook, with its scripts."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
     page.set_content(live_softmax(WORDS, np.array([2.0, 1.0, -1.0]))._repr_html_())
     return page.locator("glass-figure")
@@ -72,9 +72,9 @@ def test_arrow_keys_change_a_score_and_update_the_summary(page, figure):
 
 
 def test_the_summary_mentions_equal_weights(figure):
-    assert "Most goes to “animal”;" in said(figure)
+    assert "Largest weight: “animal”;" in said(figure)
     figure.get_by_label("street").fill("2")
-    assert "Most goes to “animal” and “street”, the same to each;" in said(figure)
+    assert "Largest weight: “animal” and “street”, equally;" in said(figure)
 
 
 def test_overflow_and_underflow_are_explained(figure):
@@ -82,9 +82,9 @@ def test_overflow_and_underflow_are_explained(figure):
     figure.get_by_label("add to all scores").fill("10")
     assert "animal 0.705" in said(figure)
     figure.get_by_label("subtract the largest score first").uncheck()
-    assert "is larger than float16 can hold" in said(figure)
+    assert "is larger than float16 can represent" in said(figure)
     figure.get_by_label("add to all scores").fill("0")
     figure.get_by_label("temperature").fill("0.1")
     for word in WORDS:
         figure.get_by_label(word).fill("-10")
-    assert "Each exponential is smaller than float16 can hold" in said(figure)
+    assert "Each exponential is smaller than float16 can represent" in said(figure)

@@ -1,4 +1,4 @@
-"""The replay's numbers are those of the maps it was given, and it moves by keyboard and by itself."""
+"""The replay shows the numbers of its maps, and moves by keyboard and by playback."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ SIZES = {"numLayers": 2, "numHeads": 3, "sourceTokens": list("abcde"), "targetTo
 
 @pytest.fixture
 def show(page, monkeypatch):
-    """Show a made-up run of three checkpoints."""
+    """Show an artificial run with three checkpoints."""
     monkeypatch.delenv("GLASSFORMER_SCRIPTS", raising=False)
 
     def show_run(**change):
@@ -134,7 +134,7 @@ def test_axis_labels_do_not_overlap_and_the_upper_limit_is_round(page, show):
 
 def test_the_prediction_is_shown_only_for_a_run_that_fits_it(show):
     figure = show()
-    figure.get_by_role("button", name="The same for all").click()
-    assert figure.locator(".verdict").inner_text().startswith("Right. “Je Je.” each time")
+    figure.get_by_role("button", name="All in the same way").click()
+    assert figure.locator(".verdict").inner_text().startswith("Right. “Je Je.” every time")
     other = [["Je dors.", "Il était fatigué."]] * 3
     assert show(translations=other).locator(".prediction").count() == 0

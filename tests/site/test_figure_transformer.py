@@ -1,4 +1,4 @@
-"""Every box of the whole model counts as torch counts, and the reader walks through them by keyboard."""
+"""All counts of the model diagram agree with PyTorch, and its boxes can be selected by keyboard."""
 
 import math
 from dataclasses import asdict
@@ -32,7 +32,7 @@ def numbers(page, figure_script):
 
 
 class Watched:
-    """A model that has read and written once, with what its parts gave, hold and cost."""
+    """A model with the outputs, parameters and cost of its parts in one forward pass."""
 
     def __init__(self, config, source, target):
         self.model = Transformer(config).eval()
@@ -186,13 +186,13 @@ def test_boxes_and_steps_can_be_selected_by_keyboard(page, figure):
 
 def test_shapes_follow_the_readers_sentence(figure):
     figure.get_by_label("Source sentence").fill("an elephant slept too long")
-    figure.get_by_label("Given, after").fill("")
+    figure.get_by_label("Target, after").fill("")
     assert figure.locator(".summary").inner_text() == (
         "Step 17 of 24, cross-attention, in each of 4 decoder layers: (1, 12) and (5, 12) in, (1, 12) out; "
         f"{100 * 4 * 4 * 12 * 13 / parameters():.0f} % of all parameters."
     )
     rows = [text.split("\t") for text in figure.locator(".facts tr").all_inner_texts()]
-    assert ["Q", "normed", "(3, 1, 4)"] in rows
+    assert ["Q", "normalized", "(3, 1, 4)"] in rows
     assert ["K", "memory", "(3, 5, 4)"] in rows
     assert ["weights", "from token to word", "(3, 1, 5)"] in rows
 
@@ -203,23 +203,23 @@ def parameters():
 
 
 def test_empty_and_too_long_sentences_are_explained(figure):
-    source, given = figure.get_by_label("Source sentence"), figure.get_by_label("Given, after")
+    source, given = figure.get_by_label("Source sentence"), figure.get_by_label("Target, after")
     summary, notes = figure.locator(".summary"), figure.locator(".note")
     assert notes.all_inner_texts() == ["3 words", "2 words"]
     source.fill("word")
     source.fill("   ")
     given.fill("")
-    shown = "Empty: the first sentence is shown instead."
-    assert notes.all_inner_texts() == [shown, "Empty: only <start> is given."]
-    assert summary.inner_text().startswith("The source field is empty; the first sentence is shown instead. ")
+    shown = "Empty: the default sentence is shown."
+    assert notes.all_inner_texts() == [shown, "Empty: only <start> is used."]
+    assert summary.inner_text().startswith("The source field is empty; the default sentence is shown. ")
     given.fill("un deux trois quatre")
     assert "(3, 5, 3)" in figure.locator(".facts").first.inner_text()
     figure.get_by_role("button", name="1: source ids, encoder", exact=True).click()
-    assert figure.locator(".how").inner_text().endswith("Shown instead: the · animal · slept")
+    assert figure.locator(".how").inner_text().endswith("Default: the · animal · slept")
     figure.get_by_role("button", name="17: cross-attention, decoder").click()
     source.fill("word " * 61)
-    assert notes.first.inner_text() == "Only the first 60 words are taken."
-    assert summary.inner_text().startswith("Only the first 60 words are taken. Step 17")
+    assert notes.first.inner_text() == "Only the first 60 words are used."
+    assert summary.inner_text().startswith("Only the first 60 words are used. Step 17")
     assert "(3, 5, 60)" in figure.locator(".facts").first.inner_text()
 
 

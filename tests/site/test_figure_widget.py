@@ -1,4 +1,4 @@
-"""As Jupyter widgets, all figures are alive in one page, as in a notebook's."""
+"""All figures work as Jupyter widgets in one page."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from glassformer.widgets.live import LiveFigure, Table
 
 SITE = Path(__file__).parents[2] / "_build/html"
 FIGURE = re.compile(r'<glass-figure name="(\w+)"[^>]*><script type="application/json">(.*?)</script>', re.S)
-# What a notebook does with a widget: its script is a module, its sheet stands in the page.
+# Load a widget like a notebook: its script as a module, its style sheet in the page.
 SHOW = """async ({ _esm, _css, html }) => {
   const address = URL.createObjectURL(new Blob([_esm], { type: "text/javascript" }));
   const el = document.createElement("div");
@@ -24,7 +24,7 @@ SHOW = """async ({ _esm, _css, html }) => {
 
 @pytest.fixture(scope="module")
 def figures():
-    """One figure of each kind, as it stands in the book."""
+    """One figure of each kind from the book."""
     pages = [path.read_text(encoding="utf-8") for path in sorted(SITE.glob("**/*.html"))]
     found = {name: json.loads(data) for page in pages for name, data in FIGURE.findall(page)}
     table = Table("", ("", ""), [])
@@ -51,7 +51,7 @@ def test_widgets_of_every_figure_work_side_by_side(page, figures):
 
 
 def test_focused_controls_keep_their_keys_in_jupyterlab(page, figures):
-    """Lumino, of which JupyterLab is made, looks for this mark before it takes a key as a shortcut."""
+    """JupyterLab's Lumino checks this attribute before it handles a key as a shortcut."""
     show(page, next(figure for figure in figures if figure.name == "softmax"))
     slider = page.locator("input[type=range]").first
     before = slider.input_value()

@@ -1,4 +1,4 @@
-"""What every live figure keeps to: alive at once, at home on a telephone, on paper, and without a script."""
+"""Rules for every live figure: it starts, fits its page and a phone, prints, and works without scripts."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def text_of(name):
 
 @every_page
 def test_figures_work_on_their_page(page, served_without_mathjax, name):
-    """In one opening, for it is loading a page that takes long."""
+    """All checks share one page load, which is slow."""
     page.set_viewport_size(WIDE)
     page.emulate_media(reduced_motion="reduce")
     complaints = listen(page)
@@ -56,7 +56,7 @@ def test_figures_work_on_their_page(page, served_without_mathjax, name):
 
 
 def test_without_scripts_tables_replace_the_figures(new_context, served):
-    """All figures are hidden and shown by the same rules: the page with most of them stands for the rest."""
+    """All figures share the same rules, so the page with the most figures is checked."""
     name = max(PAGES, key=lambda name: len(FIGURE.findall(text_of(name))))
     page = new_context(java_script_enabled=False).new_page()
     page.goto(f"{served}/{name}.html")
@@ -77,7 +77,7 @@ def assert_all_are_alive(page):
 
 
 def assert_room_is_kept(page, name, which):
-    """What the page keeps free for a figure is what it takes, up to a line that breaks in other fonts."""
+    """Check that the reserved height is that of the figure, up to one line that breaks in other fonts."""
     rooms = [heights for _, *heights in FIGURE.findall(text_of(name))]
     for figure, heights in zip(page.locator("glass-figure").all(), rooms, strict=True):
         assert figure.bounding_box()["height"] == pytest.approx(16 * float(heights[which]), abs=24)
@@ -101,7 +101,7 @@ def sticking_out(page):
 
 
 def touch_everything(page):
-    """Answer the questions, move the sliders to their ends and turn the switches."""
+    """Answer the predictions, move the sliders to their ends and toggle the switches."""
     for figure in page.locator("glass-figure").all():
         for answer in figure.locator(".answers button").all()[:1]:
             answer.click()
@@ -114,7 +114,7 @@ def touch_everything(page):
 
 
 def leave_out_what_takes_long(page):
-    """What stands around the figures is nearly all of the page, and axe walks through all of it."""
+    """Remove the rest of the page, which axe would check as well."""
     page.eval_on_selector_all(
         "body *:not(glass-figure, glass-figure *)",
         "all => all.forEach((one) => one.querySelector('glass-figure') ?? one.remove())",

@@ -1,7 +1,8 @@
-"""Every link of the built website leads somewhere: to a page and a place in it, to a file and a line of this
-repository, or to a host that we know. Nothing is fetched.
+"""Links of the built website lead to existing pages, targets, files and lines, or to known hosts.
 
-Each rule is a function from a site to its faults, and is held against a made-up site that breaks it.
+Nothing is fetched.
+
+Each rule maps a site to its violations, and is also tested on an artificial site that breaks it.
 """
 
 import re
@@ -36,7 +37,7 @@ HOSTS = {
 
 
 class Page(HTMLParser):
-    """What a page links to and what can be linked to in it."""
+    """The links and the link targets of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -52,7 +53,7 @@ class Page(HTMLParser):
 
 
 class Site(NamedTuple):
-    """All pages of a website by their paths."""
+    """Read all pages of a website by path."""
 
     folder: Path
     pages: dict[Path, Page]
@@ -70,7 +71,7 @@ def read_site(folder):
 
 
 def faults_inside(site):
-    """A link inside the site leads to a file, and to one place in it."""
+    """A link inside the site leads to an existing file and a unique target in it."""
     for path, link in site.links(external=False):
         parts = urlsplit(link)
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
@@ -83,14 +84,14 @@ def faults_inside(site):
 
 
 def faults_of_sources(site):
-    """No link leads to a page as it was written instead of as it reads."""
+    """No link leads to a source file instead of its page."""
     for path, link in site.links(external=False):
         if urlsplit(link).path.endswith((".ipynb", ".md")) and "_sources/" not in link:
             yield f"{path.name}: not a page: {link}"
 
 
 def faults_outside(site):
-    """A link to elsewhere is https, well-formed, and to a host that somebody has looked at."""
+    """An external link is well-formed, uses https, and leads to a known host."""
     for path, link in site.links(external=True):
         parts = urlsplit(link)
         if parts.scheme != "https" or re.search(r"\s|[<>{}`]", link) or parts.netloc not in HOSTS:
@@ -98,7 +99,7 @@ def faults_outside(site):
 
 
 def faults_of_repository(site):
-    """A link into this repository leads to a file, and to a line that it has."""
+    """A link into this repository leads to an existing file and line."""
     pattern = rf"{re.escape(REPOSITORY)}/(?:blob|tree|edit|raw)/([^/]+)/([^#?]+)(?:#L(\d+))?"
     for path, link in site.links(external=True):
         if found := re.fullmatch(pattern, link):
@@ -111,7 +112,7 @@ def faults_of_repository(site):
 
 
 def faults_of_launch_buttons(site):
-    """A button opens a notebook that is there."""
+    """A launch button opens an existing notebook."""
     for path, link in site.links(external=True):
         found = re.search(rf"colab\S*/blob/{BRANCH}/(\S+)|mybinder\S*/tree/([^&\s]+)", unquote(link))
         if found and not (ROOT / (found[1] or found[2])).is_file():

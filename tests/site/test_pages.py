@@ -1,4 +1,4 @@
-"""Every page, as a reader meets it: light, dark and on a phone, from a server and from the file system."""
+"""Every page in light and dark mode and on a phone, from a server and from the file system."""
 
 import gzip
 import re
@@ -20,7 +20,7 @@ PAGES = [
     "genindex",
 ]
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-# The same page is judged three times; where it looks otherwise, only by what its look can break.
+# Each page is checked three times; the second and third time only by rules that depend on its look.
 LOOKS = {
     "phone": ("light", PHONE, {"runOnly": ["scrollable-region-focusable", "target-size", "meta-viewport"]}),
     "light": ("light", WIDE, {}),
@@ -30,7 +30,7 @@ CHAPTER = next(name for name in PAGES if name.startswith("chapters/"))
 
 
 class Visit:
-    """A page that was opened, with everything it asked for and complained about."""
+    """An opened page with its requests and errors."""
 
     def __init__(self, page, address):
         self.page, self.complaints, self.requests = page, [], []
@@ -54,7 +54,7 @@ class Visit:
 
 
 def moved(page):
-    """How far the page moved under the reader's eyes while it came: its cumulative layout shift."""
+    """Return the cumulative layout shift of the page."""
     return page.evaluate("""() => new Promise((resolve) => {
         const sum = (entries) => entries.reduce((total, { value }) => total + value, 0);
         const observer = new PerformanceObserver((list) => resolve(sum(list.getEntries())));
@@ -76,7 +76,7 @@ def test_a_page_is_readable_in_light_dark_and_on_a_phone(new_context, served, na
         _assert_formulas_are_typeset(page)
     page.set_viewport_size(WIDE)
     assert _fits(page)
-    # Figures have tests of their own.
+    # Figures have their own tests.
     page.eval_on_selector_all("glass-figure", "figures => figures.forEach((figure) => figure.remove())")
     keep_a_few_of_each_kind(page)
     for look, (scheme, viewport, rules) in LOOKS.items():
@@ -114,7 +114,7 @@ def _assert_formulas_are_typeset(page):
     assert page.locator(".math").count() > 0
     assert page.locator(".math:not(:has(mjx-container))").count() == 0
     assert page.locator("mjx-merror").count() == 0
-    # No index is enlarged, as it is if the text was small while MathJax measured it.
+    # Indices are enlarged if the text was small when MathJax measured it.
     assert page.locator("mjx-script :not(mjx-mstyle)[style*=font-size]").count() == 0
     page.evaluate("document.fonts.ready")
     fonts = page.evaluate("[...document.fonts].map(font => [font.family, font.status])")
@@ -166,7 +166,7 @@ def test_foreign_scripts_are_blocked(page, served):
 
 
 def test_errors_are_detected(page, served, tmp_path):
-    """The listeners above would hear an error, a foreign request and a missing file."""
+    """The listeners above detect an error, a foreign request and a missing file."""
     broken = tmp_path / "broken.html"
     broken.write_text("<script>console.error('no')</script><img alt='' src='http://127.0.0.1:9/x.png'>")
     visit = Visit(page, broken.as_uri())

@@ -1,4 +1,4 @@
-"""Every page of the book has a picture of its own, which shows the title that the page has."""
+"""Every page of the book has its own preview image with the page's title."""
 
 import html
 import re

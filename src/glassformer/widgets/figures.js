@@ -1,12 +1,12 @@
-// What all live figures share: how a figure starts, and the parts that it is built from.
+// Shared by all live figures: starting a figure, and building blocks.
 //
-// A figure's own script says `glassformer.figures.push(["name", start])`, before or after this one. `start`
-// gets an empty element and the data that Python wrote, and builds the figure there.
+// A figure's script calls `glassformer.figures.push(["name", start])`, before or after this script runs. `start` is
+// given an empty element and the data from Python, and builds the figure inside the element.
 (function (glassformer) {
-  if (glassformer.element) return; // a notebook brings this script along with each figure
+  if (glassformer.element) return; // a notebook includes this script with each figure
 
   const starts = new Map();
-  const waiting = glassformer.figures ?? [];
+  const pending = glassformer.figures ?? [];
 
   class GlassFigure extends HTMLElement {
     connectedCallback() {
@@ -18,7 +18,7 @@
       if (!starts.has(name) || this.dataset.live !== undefined) return;
       const data = JSON.parse(this.querySelector("script[type='application/json']").textContent);
       const stage = element("div", { class: "stage" });
-      // JupyterLab takes the arrow keys for itself, unless what has the focus says that they are its own.
+      // Without this attribute on the focused element, JupyterLab handles the arrow keys itself.
       stage.addEventListener("focusin", ({ target }) => set(target, { "data-lm-suppress-shortcuts": "true" }));
       this.append(stage);
       starts.get(name)(stage, data);
@@ -26,7 +26,7 @@
     }
   }
 
-  function announce(name, start) {
+  function register(name, start) {
     starts.set(name, start);
     for (const figure of document.querySelectorAll(`glass-figure[name="${name}"]`)) figure.start?.();
   }
@@ -35,7 +35,7 @@
 
   const SVG = new Set(["svg", "g", "rect", "circle", "line", "path", "polyline", "polygon", "text"]);
 
-  /** Make an element. Text among the children stays text, whatever it holds. */
+  /** Make an element. Strings among the children become text nodes. */
   function element(tag, attributes = {}, ...children) {
     const made = SVG.has(tag)
       ? document.createElementNS("http://www.w3.org/2000/svg", tag)
@@ -45,7 +45,7 @@
     return made;
   }
 
-  /** Change attributes; those that begin with "--" are properties of the style. */
+  /** Set attributes; names that begin with "--" are CSS custom properties. */
   function set(changed, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
       if (name.startsWith("--")) changed.style.setProperty(name, value);
@@ -55,7 +55,7 @@
 
   let made = 0;
 
-  /** A slider with its name and its value. `show` turns the number into words. */
+  /** Make a slider with its label and output. `show` formats the value. */
   function slider({ label, min, max, step, value, show = String, onInput }) {
     const id = `glass-${(made += 1)}`;
     const input = element("input", { type: "range", id, min, max, step, value });
@@ -72,7 +72,7 @@
     return { label: element("label", { for: id }, label), input, output };
   }
 
-  /** A choice among a few, of which one holds. */
+  /** Make a drop-down list. */
   function choice({ label, options, value, onInput }) {
     const id = `glass-${(made += 1)}`;
     const select = element(
@@ -85,7 +85,7 @@
     return { label: element("label", { for: id }, label), input: select };
   }
 
-  /** A switch that is on or off. */
+  /** Make a checkbox. */
   function toggle({ label, value, onInput }) {
     const input = element("input", { type: "checkbox" });
     input.checked = value;
@@ -93,32 +93,32 @@
     return element("label", { class: "switch" }, input, label);
   }
 
-  /** A sentence about what is shown, read aloud once the reader's hand has come to rest. */
+  /** Make a one-sentence summary of the figure, announced to screen readers once changes pause. */
   function summary() {
-    const seen = element("p", { class: "summary" });
-    const heard = element("p", { class: "heard", role: "status" });
+    const visible = element("p", { class: "summary" });
+    const announced = element("p", { class: "heard", role: "status" });
     let timer;
     const say = (sentence) => {
-      if (seen.textContent === sentence) return;
+      if (visible.textContent === sentence) return;
       clearTimeout(timer);
-      if (seen.textContent) timer = setTimeout(() => (heard.textContent = sentence), 400);
-      seen.textContent = sentence;
+      if (visible.textContent) timer = setTimeout(() => (announced.textContent = sentence), 400);
+      visible.textContent = sentence;
     };
-    return { parts: [seen, heard], say };
+    return { parts: [visible, announced], say };
   }
 
-  /** A question to be answered before the figure is touched; the answer stays in the page. */
+  /** Make a question for the reader to answer before using the figure. The answer is not stored. */
   function prediction({ question, answers, right, because }) {
     const verdict = element("p", { class: "verdict", role: "status" });
     const buttons = answers.map((answer) => element("button", { type: "button" }, answer));
-    const answered = (chosen) => {
+    const answer = (chosen) => {
       buttons.forEach((button, place) => {
         set(button, { "aria-pressed": String(place === chosen) });
         button.classList.toggle("right", place === right);
       });
       verdict.textContent = `${chosen === right ? "Right" : `No: ${answers[right]}`}. ${because}`;
     };
-    buttons.forEach((button, place) => button.addEventListener("click", () => answered(place)));
+    buttons.forEach((button, place) => button.addEventListener("click", () => answer(place)));
     return element(
       "div",
       { class: "prediction", role: "group", "aria-label": "Predict first" },
@@ -128,7 +128,7 @@
     );
   }
 
-  /** A number as the book writes it: a real minus, and ∞ where the format has ended. */
+  /** Format a number with a typographic minus sign and ∞. */
   function show(number, digits = 2) {
     if (Number.isNaN(number)) return "NaN";
     if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
@@ -148,7 +148,7 @@
   }
 
   Object.assign(glassformer, { element, set, slider, choice, toggle, summary, prediction, show, paintMap });
-  glassformer.figures = { push: (...figures) => figures.forEach(([name, start]) => announce(name, start)) };
-  glassformer.figures.push(...waiting);
+  glassformer.figures = { push: (...figures) => figures.forEach(([name, start]) => register(name, start)) };
+  glassformer.figures.push(...pending);
   customElements.define("glass-figure", GlassFigure);
 })((globalThis.glassformer ??= {}));

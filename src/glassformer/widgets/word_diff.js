@@ -1,6 +1,6 @@
 // Word-level difference between two translations.
 (function (glassformer) {
-  /** Which words of a sentence are not, in their order, words of another one. */
+  /** Mark the words that are not part of a longest common subsequence with another sentence. */
   function changedWords(words, before) {
     const table = words.map(() => before.map(() => 0));
     const common = (row, column) => table[row]?.[column] ?? 0;

@@ -52,7 +52,7 @@ CONFIGS = {
     "post-norm": {"norm": "post"},
     "learned positions": {"positions": "learned", "max_length": 13},
     "rotary positions": {"positions": "rotary"},
-    "linear bias": {"positions": "alibi"},
+    "ALiBi": {"positions": "alibi"},
     "no positions": {"positions": "none"},
     "target tied": {"tie_embeddings": "target", "target_vocabulary_size": 43},
     "nothing tied": {"tie_embeddings": "none", "target_vocabulary_size": 43, "positions": "learned"},

@@ -1,11 +1,11 @@
-// One block: the way of the words, and what stands beside it.
+// Diagram of one block: the path of the word vectors and the parts around it.
 (function (glassformer) {
   const figure = (glassformer.blockFigure ??= {});
 
   const [STREAM, MIDDLE, LEFT, RIGHT] = [40, 130, 72, 188];
   const [TOP, BOTTOM, STEP] = [48, 256, 104];
 
-  /** The drawing of one block, from its foot to its top; what is lit is the way that the words take. */
+  /** Draw one block from bottom to top, with the path of the word vectors highlighted. */
   figure.makeBlockDiagram = function () {
     const { element } = glassformer;
     const drawing = element("svg", { class: "drawing", viewBox: "0 0 200 282", "aria-hidden": "true" });
@@ -15,13 +15,13 @@
         ["self-attention", true],
         ["feed-forward", parts.feedForward],
       ];
-      const way = sublayers.map(([, on], place) => wayThrough(BOTTOM - STEP * place, on && !parts.residual));
+      const path = sublayers.map(([, on], place) => pathPast(BOTTOM - STEP * place, on && !parts.residual));
       drawing.replaceChildren(
         element("rect", { class: "frame", x: 4, y: TOP - 4, width: 192, height: 216, rx: 8 }),
         element("text", { class: "times", x: 194, y: TOP - 12, "text-anchor": "end" }, `× ${depth}`),
-        element("text", { x: STREAM + 10, y: 278 }, "one vector a word"),
-        ...sublayers.flatMap(([, on], place) => (on ? besides(BOTTOM - STEP * place, parts) : [])),
-        element("path", { class: "way", d: `M${STREAM} 280V${BOTTOM}${way.join("")}V10` }),
+        element("text", { x: STREAM + 10, y: 278 }, "one vector per word"),
+        ...sublayers.flatMap(([, on], place) => (on ? branchOrGap(BOTTOM - STEP * place, parts) : [])),
+        element("path", { class: "way", d: `M${STREAM} 280V${BOTTOM}${path.join("")}V10` }),
         element("path", { class: "head", d: `M${STREAM} 2l6 11h-12Z` }),
         ...sublayers.flatMap(([name, on], place) => boxes(name, on, BOTTOM - STEP * place, parts)),
         ...(parts.norm === "pre" ? box("norm", "norm", STREAM - 24, TOP - 26, 48, 17) : []),
@@ -31,14 +31,14 @@
     return { drawing, draw };
   };
 
-  /** The way of the words from the foot of a sublayer to its top: straight on, or through the sublayer. */
-  function wayThrough(foot, isDetour) {
+  /** Draw the path past a sublayer: straight on, or through the sublayer without a residual connection. */
+  function pathPast(foot, isDetour) {
     const detour = `V${foot - 8}H${MIDDLE}V${foot - 74}H${STREAM}`;
     return `${isDetour ? detour : ""}V${foot - STEP}`;
   }
 
-  /** What is not on the way: the branch that is added, or else the gap where the straight path was. */
-  function besides(foot, { residual }) {
+  /** Draw the branch whose output is added, or the gap that replaces the straight path. */
+  function branchOrGap(foot, { residual }) {
     const { element } = glassformer;
     if (!residual) return [element("path", { class: "gap", d: `M${STREAM} ${foot - 16}V${foot - 68}` })];
     const branch = `M${STREAM} ${foot - 8}H${MIDDLE}V${foot - 74}H${STREAM + 17}`;

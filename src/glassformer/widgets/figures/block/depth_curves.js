@@ -1,8 +1,8 @@
-// How a measure changes from level to level of the stack.
+// Curves of the measures over the levels of the stack.
 (function (glassformer) {
   const figure = (glassformer.blockFigure ??= {});
 
-  const ROUNDING = 1e-15; // a spread below is that of rounding
+  const ROUNDING = 1e-15; // a smaller spread is rounding error
 
   const [UP, DOWN] = [
     { at: "top", axis: "layers →" },
@@ -10,11 +10,11 @@
   ];
   figure.measures = [
     { key: "spread", name: "spread of the words", ...UP, lowest: -6, highest: 0, ticks: [-6, -4, -2, 0] },
-    { key: "length", name: "mean length of the vectors", ...UP, lowest: -2, highest: 4, ticks: [-2, 0, 2, 4] },
+    { key: "length", name: "mean norm of the vectors", ...UP, lowest: -2, highest: 4, ticks: [-2, 0, 2, 4] },
     { key: "gradient", name: "gradient at bottom", ...DOWN, lowest: -4, highest: 4, ticks: [-4, -2, 0, 2, 4] },
   ];
 
-  /** One measure at each level of the stack, on a logarithmic scale; a triangle says that its end lies beyond. */
+  /** Make a curve on a logarithmic scale; a triangle marks an end point outside the frame. */
   figure.makeCurve = function ({ key, name, at, axis, lowest, highest, ticks }, most) {
     const { element, set } = glassformer;
     const up = (power) => (100 * (highest - power)) / (highest - lowest);
@@ -58,7 +58,7 @@
     return { curve, draw };
   };
 
-  /** The part of a line between two points that lies within the frame, from 0 to 100. */
+  /** Clip a line segment to the frame, from 0 to 100. */
   function inFrame(...ends) {
     const [[x, y], [right, down]] = ends;
     if (Math.max(y, down) < 0 || Math.min(y, down) > 100) return "";
@@ -75,7 +75,7 @@
     return power === 0 ? "1" : `10${signs.join("")}`;
   }
 
-  /** In three digits, or with a power of ten where the number is very small or large. */
+  /** Format a number with three digits, or in scientific notation if it is very small or large. */
   figure.spell = (number) => {
     if (number <= ROUNDING) return "< 1e−15";
     const isPlain = number >= 0.001 && number < 999.5;

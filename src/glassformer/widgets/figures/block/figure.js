@@ -1,4 +1,4 @@
-// Switch the parts of a block on and off, stack it, and see what becomes of the words and of a gradient.
+// A stack of blocks with optional parts: word vectors, spread, norm and gradient at every level.
 (function (glassformer) {
   function start(stage, { words, depth, num_layers, ...sizes }) {
     const { element, set, slider, choice, toggle, summary, prediction, blockFigure: figure } = glassformer;
@@ -34,17 +34,17 @@
     const above = element(
       "span",
       {},
-      "With pre-norm it is sent in above the norm at the top; words, spread and length are taken below that norm.",
+      "With pre-norm it starts above the final norm; words, spread and norm are measured below it.",
     );
     const table = makeTable();
     const { parts, say } = summary();
 
     stage.append(
       prediction({
-        question: `${num_layers} layers of attention and feed-forward, no norm: what does the residual connection do to the spread of the words?`,
-        answers: ["Keeps it", "Slows its fall", "Nothing"],
+        question: `${num_layers} layers of attention and feed-forward without norm: how does the residual connection affect the spread of the words?`,
+        answers: ["It preserves it", "It slows its decay", "It has no effect"],
         right: 1,
-        because: { toString: () => compare(stack, depth, num_layers) }, // not run before it is asked for
+        because: { toString: () => compare(stack, depth, num_layers) }, // computed when first needed
       }),
       element(
         "div",
@@ -61,9 +61,9 @@
         rows.whole,
       ),
       element("div", { class: "curves" }, ...curves.map(({ curve }) => curve)),
-      element("p", { class: "note" }, "The gradient comes down: its curve runs from right to left. ", above),
+      element("p", { class: "note" }, "The gradient flows from top to bottom: read its curve from right to left. ", above),
       ...parts,
-      element("details", {}, element("summary", {}, "All numbers, layer by layer"), table.table),
+      element("details", {}, element("summary", {}, "All numbers by layer"), table.table),
     );
 
     function draw() {
@@ -79,10 +79,10 @@
     draw();
   }
 
-  /** What is measured, in numbers: a row for each level of the stack. */
+  /** Make the table of measures, one row per level. */
   function makeTable() {
     const { element, blockFigure: figure } = glassformer;
-    const head = ["layers passed", "spread", "mean length of the vectors", "gradient"];
+    const head = ["layers passed", "spread", "mean norm of the vectors", "gradient"];
     const body = element("tbody");
     const table = element(
       "table",
@@ -106,14 +106,14 @@
     return { table, draw };
   }
 
-  /** How the spread falls with the residual connection, and without it. */
+  /** Compare the decay of the spread with and without the residual connection. */
   function compare(stack, few, most) {
     const { spell } = glassformer.blockFigure;
     const [added, replaced] = [true, false].map((residual) =>
       stack.run({ residual, norm: "none", feedForward: true }, most).map(({ spread }) => spell(spread)),
     );
     const lost = replaced[few].replace("<", "below");
-    return `It falls from ${added[0]} to ${added[few]} in ${few} layers and to ${added[most]} in ${most}; without the connection to ${lost} in ${few}.`;
+    return `It falls from ${added[0]} to ${added[few]} after ${few} layers and to ${added[most]} after ${most}; without the connection it is ${lost} after ${few}.`;
   }
 
   function describe({ parts, depth }, levels) {
@@ -125,7 +125,7 @@
       ...(parts.norm === "none" ? [] : [`${parts.norm}-norm`]),
     ];
     const layers = `${depth} ${depth === 1 ? "layer" : "layers"} of attention${added.length ? `, ${added.join(", ")}` : " alone"}`;
-    return `${layers}: spread ${spell(first.spread)} to ${spell(last.spread).replace("<", "below")}, mean length of the vectors ${spell(first.length)} to ${spell(last.length)}; ${spell(first.gradient)} times the gradient sent in at the top arrives at the bottom.`;
+    return `${layers}: spread ${spell(first.spread)} to ${spell(last.spread).replace("<", "below")}, mean norm of the vectors ${spell(first.length)} to ${spell(last.length)}; the gradient at the bottom is ${spell(first.gradient)} times the one at the top.`;
   }
 
   (glassformer.figures ??= []).push(["block", start]);

@@ -1,8 +1,8 @@
-// The words as rows of colours, before the stack and after it.
+// Word vectors as rows of coloured cells, before and after the stack.
 (function (glassformer) {
   const figure = (glassformer.blockFigure ??= {});
 
-  const SHOWN = 16; // numbers of each word, as many as Python asks for at least
+  const SHOWN = 16; // values per word; Python requires d_model to be at least as large
 
   figure.makeRows = function (words, d_model) {
     const { element, set } = glassformer;
@@ -11,7 +11,7 @@
     const whole = element(
       "div",
       { class: "rows" },
-      element("p", {}, `${SHOWN} of each word’s ${d_model} numbers`),
+      element("p", {}, `${SHOWN} of each word’s ${d_model} values`),
       element(
         "div",
         { class: "words", "aria-hidden": "true" },
@@ -21,7 +21,7 @@
           ...sides.map((cells) => element("div", {}, ...cells)),
         ]),
       ),
-      element("p", { class: "note" }, "Violet is above zero, amber below; each side in its own scale."),
+      element("p", { class: "note" }, "Violet is positive, amber is negative; each side has its own scale."),
     );
 
     function draw(...levels) {

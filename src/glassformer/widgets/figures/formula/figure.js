@@ -1,4 +1,4 @@
-// One formula, step by step: the reader's sentence, the reader's mask, and every number on the way.
+// The attention formula step by step, for any sentence and mask.
 (function (glassformer) {
   const { sum, transpose, product, productTransposed } = glassformer.matrices;
   const ROLES = ["query", "key", "value"];
@@ -6,10 +6,10 @@
   const MASKS = {
     none: () => true,
     causal: (query, key) => key <= query,
-    own: (query, key, { painted, begun }) => painted[query]?.[key] ?? MASKS[begun](query, key),
+    custom: (query, key, { edited, base }) => edited[query]?.[key] ?? MASKS[base](query, key),
   };
 
-  /** All numbers of the figure. A row that may look at nothing has weights of zero. */
+  /** Compute all steps. A fully masked row has zero weights. */
   glassformer.computeSteps = function ({ words, projections, mask }) {
     const x = words.map((word) => wordVector(word, projections.query.length));
     const [query, key, value] = ROLES.map((role) => product(x, projections[role]));
@@ -23,7 +23,7 @@
     return { x, query, key, value, scores, scaled, masked, exponentials, totals, weights, attended };
   };
 
-  /** Tenths from −1.5 to 1.5, drawn by a generator that the word's letters seed; as in word_vectors.py. */
+  /** Generate a word's vector as in word_vectors.py. */
   function wordVector(word, width) {
     let state = 2166136261;
     for (const byte of new TextEncoder().encode(word.normalize("NFC"))) {
@@ -35,7 +35,7 @@
     });
   }
 
-  // ---- The steps: what the grid shows, what stands beside each key, and one number worked out ----
+  // ---- Steps: the grid, the columns beside each key, one worked example, and the summary ----
 
   const show = (number) => glassformer.show(number, 2);
   const signed = (number) => (number < 0 ? `(${show(number)})` : show(number));
@@ -56,7 +56,7 @@
       work: ({ query, key, scores }, i, j) => `q · k = ${products(query[i], key[j])} = ${show(scores[i][j])}`,
       say: ({ scores }, i, words) => {
         const best = scores[i].indexOf(Math.max(...scores[i]));
-        return `its query fits the key of “${words[best]}” best, with a score of ${show(scores[i][best])}.`;
+        return `its query matches the key of “${words[best]}” best, with a score of ${show(scores[i][best])}.`;
       },
     },
     {
@@ -72,7 +72,7 @@
         `${show(scores[i][j])} ÷ √${query[i].length} = ${show(scaled[i][j])}`,
       say: ({ scaled }, i) => {
         const [low, high] = [Math.min(...scaled[i]), Math.max(...scaled[i])];
-        return `divided by √dₖ, its scores lie between ${show(low)} and ${show(high)}.`;
+        return `divided by √dₖ, its scores are between ${show(low)} and ${show(high)}.`;
       },
     },
     {
@@ -84,13 +84,13 @@
         ["M", masked[i].map((score) => (score > -Infinity ? 0 : score))],
         ["masked", masked[i]],
       ],
-      given: () => "M = 0 where it may look, −∞ where not",
+      given: () => "M = 0 where attention is allowed, −∞ elsewhere",
       work: ({ scaled, masked }, i, j) =>
         `${show(scaled[i][j])} + ${masked[i][j] > -Infinity ? "0" : "(−∞)"} = ${show(masked[i][j])}`,
       say: ({ masked }, i, words) => {
         const seen = words.filter((_, place) => masked[i][place] > -Infinity);
         const names = seen.length > 0 ? `: ${seen.join(", ")}` : "";
-        return `it may look at ${seen.length} of ${words.length} words${names}.`;
+        return `it may attend to ${seen.length} of ${words.length} words${names}.`;
       },
     },
     {
@@ -106,11 +106,11 @@
       work: ({ exponentials, totals, weights }, i, j) =>
         totals[i] > 0
           ? `${show(exponentials[i][j])} ÷ ${show(totals[i])} = ${show(weights[i][j])}`
-          : "nothing to divide by: the weight is set to 0.00",
+          : "all keys are masked: the weight is set to 0.00",
       say: ({ weights, totals }, i, words) => {
-        if (totals[i] === 0) return "it may look at nothing, so all its weights are zero.";
+        if (totals[i] === 0) return "all its keys are masked, so its weights are zero.";
         const best = weights[i].indexOf(Math.max(...weights[i]));
-        return `it gives most to “${words[best]}”, ${show(weights[i][best])}; all weights together are 1.`;
+        return `its largest weight is ${show(weights[i][best])}, on “${words[best]}”; its weights sum to 1.`;
       },
     },
     {
@@ -122,7 +122,7 @@
         ["v", value],
       ],
       role: "value",
-      given: ({ attended }, i) => `handed over = ${attended[i].map(show).join("  ")}`,
+      given: ({ attended }, i) => `output = ${attended[i].map(show).join("  ")}`,
       work: ({ weights, value, attended }, i) => {
         const pairs = value.map(([first], place) => [weights[i][place], first]);
         const seen = pairs.filter(([weight]) => weight > 0);
@@ -130,7 +130,7 @@
         return `first number = ${sums} = ${show(attended[i][0])}`;
       },
       say: ({ attended, totals }, i) =>
-        `it is handed ${attended[i].map(show).join(", ")}${totals[i] > 0 ? "" : ", for it may look at nothing"}.`,
+        `its output is ${attended[i].map(show).join(", ")}${totals[i] > 0 ? "" : ", because all its keys are masked"}.`,
     },
   ];
 
@@ -140,7 +140,7 @@
     const { element, set, choice, summary, prediction } = glassformer;
     const words = split(sentence);
     const row = Math.floor(words.length / 2);
-    const state = { words, row, column: 0, step: 0, kind: "causal", begun: "causal", painted: [], tooLong: false };
+    const state = { words, row, column: 0, step: 0, kind: "causal", base: "causal", edited: [], tooLong: false };
     let cells = [];
     let rowHeads = [];
     let columnHeads = [];
@@ -149,7 +149,7 @@
       return text.split(/\s+/u).filter(Boolean);
     }
 
-    /** Words that came after the painting are masked as it began. */
+    /** Words added later follow the mask that the custom one was based on. */
     function maskOf({ words, kind, ...own }) {
       return words.map((_, query) => words.map((_, key) => MASKS[kind](query, key, own)));
     }
@@ -166,7 +166,7 @@
     });
     field.addEventListener("input", () => {
       const typed = split(field.value);
-      if (typed.length === 0) return say("Type a word, and the formula begins.");
+      if (typed.length === 0) return say("Type a word to start.");
       state.words = typed.slice(0, maxWords);
       state.tooLong = typed.length > maxWords;
       state.row = Math.min(state.row, state.words.length - 1);
@@ -195,13 +195,13 @@
       options: Object.keys(MASKS),
       value: state.kind,
       onInput: (kind) => {
-        if (kind !== "own") state.begun = kind;
+        if (kind !== "custom") state.base = kind;
         state.kind = kind;
         draw();
       },
     });
 
-    const grid = element("table", { class: "looks", role: "grid", "aria-label": "Who may look where" });
+    const grid = element("table", { class: "mask", role: "grid", "aria-label": "Attention mask" });
     const given = element("p", { class: "given" });
     const numbers = element("table", { class: "worked" });
     const work = element("p", { class: "work" });
@@ -210,10 +210,10 @@
 
     stage.append(
       prediction({
-        question: "Forbid a word what it looks at most. Where does that weight go?",
-        answers: ["Nowhere: it is lost", "To the others, in equal parts", "To the others, in proportion"],
+        question: "Mask the key with the largest weight. Where does its weight go?",
+        answers: ["It is lost", "To the other keys in equal parts", "To the other keys in proportion"],
         right: 2,
-        because: "The softmax divides by the sum of what is left, so the odds among the others stay.",
+        because: "The softmax divides by the sum of the remaining exponentials, so their ratios stay the same.",
       }),
       element("label", { class: "sentence" }, `Your sentence, at most ${maxWords} words`, field),
       steps,
@@ -228,7 +228,7 @@
           element(
             "p",
             { class: "hint" },
-            "A row asks, a column is asked. Click a cell, or use the arrow keys and the space bar.",
+            "Rows are queries, columns are keys. Click a cell, or use the arrow keys and the space bar.",
           ),
         ),
         element("div", {}, given, numbers, work),
@@ -237,7 +237,7 @@
       element("details", {}, element("summary", {}, "Where q, k and v come from"), sources),
     );
 
-    // ---- The grid, in which a cell is a switch ----
+    // ---- The grid: each cell toggles an entry of the mask ----
 
     function rebuild() {
       const { words } = state;
@@ -272,10 +272,10 @@
     function cell(row, column) {
       const button = element("button", { type: "button" });
       button.addEventListener("click", () => {
-        const painted = maskOf(state);
-        painted[row][column] = !painted[row][column];
-        Object.assign(state, { row, column, painted, kind: "own" });
-        mask.input.value = "own";
+        const edited = maskOf(state);
+        edited[row][column] = !edited[row][column];
+        Object.assign(state, { row, column, edited, kind: "custom" });
+        mask.input.value = "custom";
         draw();
       });
       return button;
@@ -317,7 +317,7 @@
       work.textContent = step.work(all, row, column);
       drawNumbers(step.columns(all, row));
       sources.replaceChildren(...ROLES.map((role) => source(role, all.x[row], all[role][row])));
-      const limit = state.tooLong ? `Only the first ${maxWords} words are taken. ` : "";
+      const limit = state.tooLong ? `Only the first ${maxWords} words are used. ` : "";
       say(`${limit}“${words[row]}”: ${step.say(all, row, words)}`);
     }
 
@@ -332,7 +332,7 @@
           button.tabIndex = i === row && j === column ? 0 : -1;
           set(button, {
             "aria-pressed": String(current[i][j]),
-            "aria-label": `${words[i]} may look at ${words[j]}: ${show(shown[i][j])}`,
+            "aria-label": `${words[i]} may attend to ${words[j]}: ${show(shown[i][j])}`,
             "--strength": current[i][j] && high > low ? (shown[i][j] - low) / (high - low) : 0,
           });
           button.parentElement.classList.toggle("picked", i === row && j === column);
@@ -377,7 +377,7 @@
       );
     }
 
-    /** One of x W_Q, x W_K and x W_V: each number of x beside the row of the matrix that it multiplies. */
+    /** Show one of x W_Q, x W_K and x W_V: each number of x next to the matrix row that it multiplies. */
     function source(role, x, result) {
       const letter = role[0];
       const line = (first, numbers) =>

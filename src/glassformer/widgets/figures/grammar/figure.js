@@ -1,42 +1,42 @@
-// Sentences of the grammar, a small translator that runs in the page, and a map for each of its heads.
+// A small translator of grammar sentences in the page, with an attention map for each head.
 (function (glassformer) {
   const KINDS = [
     {
       name: "encoder",
       start: "encoder",
-      asks: "source",
-      asked: "source",
-      note: "English looks at English",
-      verb: "is a word that is read",
+      queries: "source",
+      keys: "source",
+      note: "English to English",
+      verb: "is a source word",
     },
     {
       name: "cross",
       end: "cross_attention",
-      asks: "target",
-      asked: "source",
-      note: "French looks at English",
-      verb: "is a word about to be written",
+      queries: "target",
+      keys: "source",
+      note: "French to English",
+      verb: "is the next target word",
     },
     {
       name: "self",
       start: "decoder",
       end: "self_attention",
-      asks: "target",
-      asked: "given",
-      note: "French looks at French",
-      verb: "is a word about to be written",
+      queries: "target",
+      keys: "given",
+      note: "French to French",
+      verb: "is the next target word",
     },
   ];
 
   const ARTICLES = ["the", "le", "la", "l'"];
 
-  /** Each article with its noun: "the (street)". */
-  const toldApart = (words) =>
+  /** Distinguish articles by their nouns: "the (street)". */
+  const distinguish = (words) =>
     words.map((word, place) =>
       ARTICLES.includes(word) && words[place + 1] ? `${word} (${words[place + 1]})` : word,
     );
 
-  /** How strong the colour of a weight is: small weights stay apart. */
+  /** Compute the colour strength of a weight; the square root separates small weights. */
   const strength = (weight) => Math.sqrt(weight);
   const percent = (weight) => String(Math.round(100 * weight));
   let figures = 0;
@@ -50,7 +50,7 @@
       Array.from({ length: config.num_heads }, (_, head) => makeHead(name, head)),
     );
     let shown = heads.findLast(({ kind, head }) => kind.name === "encoder" && head === 0);
-    let picked = null; // the row whose numbers are shown; without one, that of the pronoun
+    let picked = null; // the selected row; by default that of the pronoun
     let [now, before] = [null, null];
 
     const answer = element("p", { class: "french", lang: "fr" });
@@ -69,11 +69,11 @@
     stage.append(
       prediction({
         question:
-          "In a benchmark, eight such translators were trained. Of their 64 encoder heads, how many look " +
-          "from “it” more at the noun that is meant than at the other one, in over 55 of 100 sentences?",
+          "In a benchmark, eight such translators were trained. How many of their 64 encoder heads attend " +
+          "from “it” more to its referent than to the other noun in over 55 of 100 sentences?",
         answers: ["All of them", "One or two", "None"],
         right: 2,
-        because: "Counted below: the highest of the 64 does so in 52 of 100. A coin would in 50.",
+        because: "The best of the 64 heads does so in 52 of 100 sentences. Chance is 50.",
       }),
       sentence,
       element("div", { class: "answer" }, element("div", {}, answer, former), chances),
@@ -95,7 +95,7 @@
 
     // ---- Controls ----
 
-    /** A small map and the button that enlarges it; arrow keys move among all of them. */
+    /** Make a small map that can be enlarged; arrow keys move between the maps. */
     function makeHead(name, head) {
       const kind = KINDS.find(({ start = "", end = "" }) => name.startsWith(start) && name.endsWith(end));
       const layer = 1 + Number(name.split(".")[2]);
@@ -147,20 +147,20 @@
       draw();
     }
 
-    /** Whether the rows and columns of both sentences' maps stand for the same places. */
+    /** Say whether the maps of both sentences have the same rows and columns. */
     function isComparable() {
       return before?.source.length === now.source.length && before.target.length === now.target.length;
     }
 
-    /** The noun that "it" means, and the other one. */
+    /** Return the referent of "it" and the other noun. */
     function nouns() {
       const { subject, object, adjective } = chosen;
       return adjective.describes === "animal" ? [subject, object] : [object, subject];
     }
 
-    /** Where a noun stands among what a map looks at; -1 if it does not. */
-    function columnOf(noun, { asked }) {
-      return now[asked].indexOf(noun[asked === "source" ? "english" : "french"]);
+    /** Find the column of a noun in a map, or -1. */
+    function columnOf(noun, { keys }) {
+      return now[keys].indexOf(noun[keys === "source" ? "english" : "french"]);
     }
 
     function meantColumn() {
@@ -168,7 +168,7 @@
     }
 
     function pickedRow() {
-      return picked ?? Math.max(0, now.places[shown.kind.asks]);
+      return picked ?? Math.max(0, now.places[shown.kind.queries]);
     }
 
     function draw() {
@@ -191,15 +191,15 @@
       former.replaceChildren(
         ...(before
           ? ["before: ", element("span", { lang: "fr" }, join(wordsOf(before)))]
-          : ["Exchange a word above: what changes will be underlined."]),
+          : ["Change a word above: differences will be underlined."]),
       );
       const [own, other] = nouns();
       meant.replaceChildren(
-        "Blue: what “it” is, ",
+        "Blue: the referent of “it”, ",
         ...withGender(own),
         "; grey: ",
         ...withGender(other),
-        ". Colours grow with √weight.",
+        ". Colours show √weight.",
       );
       chances.replaceChildren(
         element(
@@ -242,14 +242,14 @@
         columns[place].hidden = column < 0;
       });
       set(whole, { "--rows": map.length });
-      set(stripe, { "--place": now.places[kind.asks] });
-      stripe.hidden = now.places[kind.asks] < 0;
+      set(stripe, { "--place": now.places[kind.queries] });
+      stripe.hidden = now.places[kind.queries] < 0;
       input.checked = shown.input === input;
     }
 
     function drawLarge() {
       const { name, head, kind, title } = shown;
-      const [map, asking, asked] = [now.maps[name][head], now[kind.asks], now[kind.asked]];
+      const [map, queries, keys] = [now.maps[name][head], now[kind.queries], now[kind.keys]];
       const place = pickedRow();
       const earlier = isComparable() ? before.maps[name][head][place] : null;
       const mark = (column) => (column === meantColumn() ? { class: "meant" } : {});
@@ -258,11 +258,11 @@
           "tr",
           {},
           element("th", { scope: "row" }, label),
-          ...asked.map((_, column) =>
+          ...keys.map((_, column) =>
             element("td", mark(column), weights ? percent(weights[column]) : "–"),
           ),
         );
-      set(large, { "--rows": asking.length });
+      set(large, { "--rows": queries.length });
       large.replaceChildren(
         element("caption", {}, element("strong", {}, title), `: each row ${kind.verb}`),
         element(
@@ -272,7 +272,7 @@
             "tr",
             {},
             element("td"),
-            ...asked.map((word, column) =>
+            ...keys.map((word, column) =>
               element("th", { scope: "col", ...mark(column) }, element("span", {}, word)),
             ),
           ),
@@ -280,7 +280,7 @@
         element(
           "tbody",
           { "aria-hidden": "true" },
-          ...asking.map((word, number) =>
+          ...queries.map((word, number) =>
             element(
               "tr",
               number === place ? { class: "picked" } : {},
@@ -291,7 +291,7 @@
         ),
         element("tfoot", {}, numbers("in %", map[place]), numbers("before", earlier)),
       );
-      row.replaceChildren(...toldApart(asking).map((word) => element("option", {}, word)));
+      row.replaceChildren(...distinguish(queries).map((word) => element("option", {}, word)));
       row.selectedIndex = place;
     }
 
@@ -304,11 +304,11 @@
       const place = pickedRow();
       const weights = now.maps[name][head][place];
       const best = weights.indexOf(Math.max(...weights));
-      const [asking, asked] = [now[kind.asks], now[kind.asked]].map(toldApart);
-      const looks = `“${asking[place]}” looks most at “${asked[best]}”, ${percent(weights[best])} %`;
+      const [queries, keys] = [now[kind.queries], now[kind.keys]].map(distinguish);
+      const looks = `“${queries[place]}” attends most to “${keys[best]}”, ${percent(weights[best])}%`;
       const noun = meantColumn();
-      const meanwhile = [-1, best].includes(noun) ? "" : `, at “${asked[noun]}” ${percent(weights[noun])} %`;
-      return `“It” becomes ${pronoun()}; ${title} at ${looks}${meanwhile}.`;
+      const meanwhile = [-1, best].includes(noun) ? "" : `, to “${keys[noun]}” ${percent(weights[noun])}%`;
+      return `“It” becomes ${pronoun()}; ${title}: ${looks}${meanwhile}.`;
     }
 
     function pronoun() {

@@ -1,8 +1,8 @@
-// The English sentence as a row of choices.
+// The English sentence with exchangeable words.
 (function (glassformer) {
   /**
-   * The sentence with a choice at each word that can be exchanged: `whole`, and what is `chosen`, entries of
-   * the lexicon by their role. `first` says what is chosen at the start; `onChange` is called after a change.
+   * Make the sentence with a drop-down list for each exchangeable word. Returns the element `whole` and the `chosen`
+   * entries of the lexicon by role. `first` holds the initial choices; `onChange` is called after a change.
    */
   glassformer.sentenceComposer = function ({ animals, places, verbs, adjectives }, first, onChange) {
     const { element } = glassformer;
@@ -20,12 +20,12 @@
           .filter((noun) => noun.gender === gender)
           .map((noun) => [noun.english, { [role]: noun }, `${noun.english} (${gender[0]}.)`]),
       ]);
-    const deeds = [true, false].map((negated) => [
-      negated ? "not done" : "done",
+    const verbForms = [true, false].map((negated) => [
+      negated ? "negated" : "affirmative",
       verbs.map((verb) => [negated ? `didn’t ${verb.infinitive}` : verb.past, { verb, negated }]),
     ]);
     const qualities = ["animal", "place"].map((kind) => [
-      `what ${kind}s can be`,
+      `adjectives for ${kind === "animal" ? "animals" : "places"}`,
       adjectives
         .filter(({ describes }) => describes === kind)
         .map((adjective) => [adjective.english, { adjective }]),
@@ -37,13 +37,13 @@
       "div",
       { class: "sentence", role: "group", "aria-label": "English sentence" },
       phrase("the", picker("animal", ofGender(animals, "subject"))),
-      phrase(picker("deed", deeds)),
+      phrase(picker("verb", verbForms)),
       phrase("the", picker("place", ofGender(places, "object"))),
       phrase("because", it, "was", degree, picker("adjective", qualities)),
     );
     return { whole, chosen };
 
-    /** One choice: groups of words, each with what it changes in the sentence, and perhaps another text. */
+    /** Make a drop-down list from groups of words, each with its change to the sentence and an optional label. */
     function picker(label, groups) {
       const changes = groups.flatMap(([, members]) => members.map(([, change]) => change));
       const select = element(

@@ -1,19 +1,19 @@
-// A small translator of sentences of the grammar, and what it makes of one.
+// A small translator of grammar sentences.
 (function (glassformer) {
-  const NUM_SPECIAL_TOKENS = 3; // ids before those of the words: padding, start, end
+  const NUM_SPECIAL_TOKENS = 3; // ids below those of the words: padding, start, end
   const PRONOUNS = ["il", "elle"];
-  const LONGEST = 20;
+  const MAX_LENGTH = 20;
 
-  /** The model whose weights stand in the page: a file of safetensors, in base64. */
+  /** Load the model from a safetensors file in base64. */
   glassformer.unpackModel = function (config, weights) {
     const bytes = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
     return new glassformer.Transformer(config, glassformer.readSafetensors(bytes.buffer));
   };
 
-  /** What is not done has "too", what is done "very". */
+  /** A negated sentence has "too", another one "very". */
   glassformer.degreeOf = ({ negated }) => (negated ? "too" : "very");
 
-  /** The English words of a choice of words, as the grammar sets them. */
+  /** Compose an English sentence of the grammar. */
   glassformer.composeSentence = function ({ subject, verb, negated, object, adjective }) {
     const deed = negated ? ["didn't", verb.infinitive] : [verb.past];
     const reason = ["because", "it", "was", glassformer.degreeOf({ negated }), adjective.english];
@@ -21,13 +21,13 @@
   };
 
   /**
-   * Translate English words, the likeliest word each time, and look at all heads meanwhile. `places` says
-   * where "it" stands in the source, and where il or elle stands in the target, -1 if it is not written.
+   * Translate English words greedily and record all attention maps. `places` holds the position of "it" in the source
+   * and that of il or elle in the target, or -1 if there is none.
    */
   glassformer.translateAndInspect = function (model, english, french, source) {
     const { greedy, runToEnd, inspect, kernels } = glassformer;
     const sourceIds = source.map((word) => english.indexOf(word) + NUM_SPECIAL_TOKENS);
-    const { ids } = runToEnd(greedy(model, sourceIds, { maxLength: LONGEST }));
+    const { ids } = runToEnd(greedy(model, sourceIds, { maxLength: MAX_LENGTH }));
     const { maps, logits } = inspect(model, sourceIds, ids);
     const target = ids.map((id) => french[id - NUM_SPECIAL_TOKENS] ?? "<end>");
     const places = {

@@ -1,8 +1,8 @@
-// Heads side by side: the split, one attention a head, the merge, and what becomes of it with a head off.
+// Multi-head attention: split into heads, attend, merge, and the effect of switching heads off.
 (function (glassformer) {
   const { dot, product, softmax } = glassformer.matrices;
 
-  /** All numbers of the figure. A head that is off hands on zeros; its weights are still computed. */
+  /** Compute multi-head attention. A head that is off outputs zeros; its weights are still computed. */
   glassformer.computeHeads = function ({ x, weights: matrices, numHeads, on }) {
     const [query, key, value] = ["query", "key", "value"].map((role) => product(x, matrices[role]));
     const width = matrices.output.length / numHeads;
@@ -56,10 +56,10 @@
 
     stage.append(
       prediction({
-        question: "The same matrices, first as one head, then cut into two. What changes for a word?",
+        question: "The same matrices, first as one head, then split into two. What changes for a word?",
         answers: ["Its query, key and value", "Its weights", "All of these"],
         right: 1,
-        because: "The eight numbers are cut, not made anew; but each piece is compared by itself.",
+        because: "The eight numbers are split, not recomputed; but each part is compared separately.",
       }),
       element(
         "div",
@@ -85,10 +85,10 @@
       draw();
     }
 
-    /** One head: its switch, its map, and what the followed word is handed by it. */
+    /** Make a head: its switch, its map and its output for the selected word. */
     function card(head) {
       const map = element("table", { class: "map", "aria-hidden": "true" });
-      const handed = element("table", { class: "handed" });
+      const attendedTable = element("table", { class: "attended" });
       const power = toggle({
         label: `head ${head}`,
         value: true,
@@ -97,8 +97,8 @@
           draw();
         },
       });
-      const whole = element("div", { class: `attention head-${head}` }, power, map, handed);
-      return { whole, map, handed };
+      const whole = element("div", { class: `attention head-${head}` }, power, map, attendedTable);
+      return { whole, map, attendedTable };
     }
 
     // ---- Drawing ----
@@ -108,21 +108,21 @@
       const row = words.indexOf(state.follow);
       const colours = (number) => `head-${headOf(number)}`;
       split.replaceChildren(
-        element("caption", {}, `The query of “${state.follow}”, cut into ${pieces(state.numHeads)}`),
+        element("caption", {}, `The query of “${state.follow}”, split into ${pieces(state.numHeads)}`),
         element("tbody", {}, line("q", all.query[row], colours, { write: brief })),
       );
-      cards.forEach(({ whole, map, handed }, head) => {
+      cards.forEach(({ whole, map, attendedTable }, head) => {
         whole.classList.toggle("off", !state.on[head]);
         map.replaceChildren(...drawMap(all.heads[head].weights, row));
-        handed.replaceChildren(...drawHanded(all.heads[head], row));
+        attendedTable.replaceChildren(...drawAttended(all.heads[head], row));
       });
       merge.replaceChildren(
         element(
           "caption",
           {},
-          "Merged; then each head’s piece times its own rows of W",
+          "Merged; then each head’s output times its own rows of W",
           sub("O"),
-          ", added up",
+          ", summed",
         ),
         element(
           "tbody",
@@ -145,7 +145,7 @@
     }
 
     function pieces(number) {
-      return number === 1 ? "one piece: one head" : `${number} pieces of ${width / number}`;
+      return number === 1 ? "one head" : `${number} heads of ${width / number}`;
     }
 
     function line(name, numbers, colour, { kind = "", write = show } = {}) {
@@ -175,7 +175,7 @@
       return [element("thead", {}, head), element("tbody", {}, ...rows)];
     }
 
-    function drawHanded({ weights: map, value, attended }, row) {
+    function drawAttended({ weights: map, value, attended }, row) {
       const size = attended[row].length;
       return [
         element(
@@ -240,23 +240,23 @@
     }
 
     function describe({ heads, output }, row) {
-      const looks = heads.map(({ weights: map }, head) => `head ${head} ${favourites(map[row])}`).join(", ");
+      const targets = heads.map(({ weights: map }, head) => `head ${head} ${largestWeights(map[row])}`).join(", ");
       const off = state.on.flatMap((isOn, head) => (isOn ? [] : [head]));
-      const seen = `“${state.follow}”: ${looks}.`;
+      const seen = `“${state.follow}”: ${targets}.`;
       if (off.length === 0) return seen;
       const whole = glassformer.computeHeads({ ...state, on: state.on.map(() => true) }).output[row];
       const lost = Math.hypot(...whole.map((each, place) => each - output[row][place]));
       const names = `head${off.length > 1 ? "s" : ""} ${off.join(" and ")}`;
       const length = Math.hypot(...whole);
-      return `${seen} Without ${names} its output moves by ${show(lost)}; it was ${show(length)} long.`;
+      return `${seen} Without ${names} its output changes by ${show(lost)}; its norm was ${show(length)}.`;
     }
 
-    function favourites(row) {
+    function largestWeights(row) {
       const best = Math.max(...row);
       const found = words.filter((_, place) => row[place] > best - 1e-9);
-      if (found.length === words.length) return "looks at all alike";
+      if (found.length === words.length) return "attends to all words equally";
       const names = found.map((word) => `“${word}”`).join(" and ");
-      return `looks most at ${names}, ${show(best)}${found.length > 1 ? " each" : ""}`;
+      return `attends most to ${names}, ${show(best)}${found.length > 1 ? " each" : ""}`;
     }
 
     rebuild();

@@ -1,11 +1,11 @@
-// Two sentences and the threads between them: from each French token to the English ones it looked at.
+// Two sentences connected by threads: from each French token to the English tokens it attends to.
 (function (glassformer) {
-  const LEAST = 0.04; // the faintest thread that is drawn where no token is picked
-  const LEAST_NUMBER = 0.015; // that is written out: smaller ones would crowd the line
+  const MIN_THREAD = 0.04; // smallest weight that is drawn
+  const MIN_NUMBER = 0.015; // smallest weight that is written
   const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const SVG = "http://www.w3.org/2000/svg";
 
-  /** Make the picture. `onPick` hears that another French token was picked. */
+  /** Make the picture. `onPick` is called when a French token is picked. */
   glassformer.makeAttentionThreads = (onPick) => {
     const { element, set } = glassformer;
     const gradient = document.createElementNS(SVG, "linearGradient");
@@ -32,7 +32,7 @@
     let picked = 0;
     return { whole, show, describe };
 
-    /** Show a translation: the tokens of both sentences, and how much each French one looked at each English one. */
+    /** Show a translation: the tokens of both sentences and their attention weights. */
     function show(translation, place) {
       shown = translation;
       english.replaceChildren(
@@ -52,7 +52,7 @@
       arrange();
     }
 
-    /** Stack the tokens in two columns where there is no room for each sentence on one line. */
+    /** Arrange the tokens in two columns if a sentence does not fit on one line. */
     function arrange() {
       whole.classList.remove("stacked");
       const isNarrow = getComputedStyle(whole).getPropertyValue("--narrow") === "1";
@@ -85,7 +85,7 @@
       onPick();
     }
 
-    /** Light up what one French token looked at. */
+    /** Highlight the attention of one French token. */
     function light(place) {
       [...french.children].forEach((button, number) => {
         set(button, { "aria-pressed": String(number === picked), tabindex: number === picked ? 0 : -1 });
@@ -94,7 +94,7 @@
       [...english.children].forEach((span, number) => {
         const weight = shown.weights[place][number];
         set(span, { "--strength": weight });
-        span.lastChild.textContent = weight < LEAST_NUMBER ? "" : glassformer.show(weight, 2);
+        span.lastChild.textContent = weight < MIN_NUMBER ? "" : glassformer.show(weight, 2);
       });
       drawThreads();
     }
@@ -108,11 +108,11 @@
       const ends = isSideBySide ? [from[0].right, 0, to[0].left, 0] : [0, from.at(-1).bottom, 0, to[0].top];
       const [x1, y1, x2, y2] = ends;
       set(gradient, { x1, y1, x2, y2 });
-      const order = [...to.keys()].filter((place) => place !== lit).concat(lit); // the lit ones above all
+      const order = [...to.keys()].filter((place) => place !== lit).concat(lit); // highlighted threads on top
       threads.replaceChildren(
         ...order.flatMap((place) => {
           return shown.weights[place].flatMap((weight, key) => {
-            if (weight < (place === lit ? 0.005 : LEAST)) return [];
+            if (weight < (place === lit ? 0.005 : MIN_THREAD)) return [];
             const d = (isSideBySide ? across : down)(from[key], to[place]);
             const look = place === lit ? { class: "lit", stroke: "url(#glass-thread)" } : {};
             return [element("path", { d, ...look, "stroke-width": 1 + 9 * weight, "--strength": weight })];
@@ -134,13 +134,13 @@
       });
     }
 
-    /** One sentence: where the picked token looked most. */
+    /** Describe the largest weight of the picked token. */
     function describe() {
       const weights = shown.weights[picked];
       const best = weights.indexOf(Math.max(...weights));
-      const [asking, asked] = [shown.target[picked], shown.source[best]].map(bare);
+      const [query, key] = [shown.target[picked], shown.source[best]].map(bare);
       const most = glassformer.show(weights[best], 2);
-      return `To write “${asking}”, it looked most at “${asked}”: ${most}, the mean of all ${shown.heads} cross-attention heads.`;
+      return `Writing “${query}”, it attends most to “${key}”: ${most}, averaged over all ${shown.heads} cross-attention heads.`;
     }
   };
 

@@ -1,8 +1,8 @@
-// The front page: a recorded translation at once, and any other once the reader has loaded the translator.
+// The front page: a recorded translation, and any other after loading the translator.
 (function (glassformer) {
-  const MAX_TOKENS = 40; // a side: more threads could not be told apart
+  const MAX_TOKENS = 40; // per side: more threads would be illegible
 
-  /** How much each token of a translation looked at each of its source: the mean over all heads. */
+  /** Average the cross-attention weights of all heads. */
   glassformer.meanCrossAttention = (maps) => {
     const heads = crossAttention(maps);
     const mean = (query, key) =>
@@ -31,7 +31,7 @@
     go.addEventListener("click", translate);
     const bar = element("progress", { max: megabytes * 1e6, value: 0, "aria-label": "Loaded" });
     const message = element("p", { class: "message", role: "status" });
-    const link = element("a", { href: page }, "Look into each head, and switch it off");
+    const link = element("a", { href: page }, "Inspect each head and switch it off");
     const form = element(
       "div",
       { class: "form" },
@@ -40,7 +40,7 @@
     );
     const row = element("div", { class: "ask" }, message, go);
     stage.append(form, row, bar, picture.whole, ...parts, element("p", { class: "more" }, link));
-    message.textContent = "A recording. Pick a French word or piece.";
+    message.textContent = "A recorded translation. Pick a French token.";
     show(recorded, picked);
 
     function show(translation, place) {
@@ -58,8 +58,8 @@
         const translation = await run(field.value);
         show(translation, 0);
         message.textContent = translation.ended
-          ? "Translated in this page. Pick a French word or piece."
-          : `Cut off: this picture holds ${MAX_TOKENS} French tokens, and the translation is longer.`;
+          ? "Translated in this page. Pick a French token."
+          : `Truncated: this picture shows at most ${MAX_TOKENS} French tokens.`;
       } catch (error) {
         message.textContent = error.message;
       } finally {
@@ -83,10 +83,10 @@
 
     async function run(text) {
       const sourceIds = translator.tokenize(text);
-      if (!sourceIds.length) throw new Error("There is nothing to translate: the field is empty.");
+      if (!sourceIds.length) throw new Error("Please type a sentence first: the field is empty.");
       if (sourceIds.length > MAX_TOKENS) {
         throw new Error(
-          `That is too long for this picture: ${sourceIds.length} tokens, and it holds ${MAX_TOKENS}.`,
+          `The sentence is too long for this picture: it has ${sourceIds.length} tokens; the maximum is ${MAX_TOKENS}.`,
         );
       }
       const search = glassformer.beamSearch(translator.model, sourceIds, {

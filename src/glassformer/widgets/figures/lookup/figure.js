@@ -1,10 +1,10 @@
-// A query on a plane of keys: move it, and see the scores, the weights, and the value that is handed over.
+// A movable query among keys in the plane, with its scores, weights and output.
 (function (glassformer) {
   const HALF = 160; // the plane is drawn from -HALF to HALF
-  const STEP = 0.1; // of an arrow key, and of a place on the plane
+  const STEP = 0.1; // of arrow keys and of coordinates
   const BANDS = 8;
 
-  /** All numbers of the figure. A hard look-up hands over the value of the best key alone, the first of equals. */
+  /** Compute a look-up. A hard one returns the value of the best key, the first one if several are equal. */
   glassformer.computeLookup = function ({ query, key, value, hard }) {
     const { dot, sum } = glassformer.matrices;
     const scores = key.map((each) => dot(each, query));
@@ -33,10 +33,10 @@
     const { parts, say } = summary();
     stage.append(
       prediction({
-        question: "In the middle, the query asks for nothing. What is handed over?",
+        question: "What is the output for a query at the origin?",
         answers: ["Nothing", `The value of “${data.words[0]}”`, "The mean of all values"],
         right: 2,
-        because: "Each score is 0 there, so all keys get the same weight. Move it there, and see.",
+        because: "Each score is 0 there, so all keys get the same weight. Try it.",
       }),
       element(
         "div",
@@ -143,8 +143,8 @@
     return { drawing, draw };
   }
 
-  /** Word and value of a key, beside the tip of its arrow and away from the edge. */
-  function name(x, y, word, handedOver) {
+  /** Label a key with its word and value, beside the tip of its arrow. */
+  function name(x, y, word, valueText) {
     const { element } = glassformer;
     const anchor = x > HALF / 2 ? "end" : x < -HALF / 2 ? "start" : "middle";
     const first = y > 0 ? y + 17 : y - 22;
@@ -152,7 +152,7 @@
       "g",
       { class: "name", "text-anchor": anchor },
       element("text", { class: "word", x, y: first }, word),
-      element("text", { class: "handed", x, y: first + 14 }, handedOver),
+      element("text", { class: "value-text", x, y: first + 14 }, valueText),
     );
   }
 
@@ -164,7 +164,7 @@
     return `M0 0L${x} ${y}M${backX - 4.5 * aside} ${backY + 4.5 * along}L${x} ${y}L${backX + 4.5 * aside} ${backY - 4.5 * along}`;
   }
 
-  /** Shade the plane by what a query at each place is handed: one path for all places of one band. */
+  /** Shade the plane by the output for a query at each point, one path per band. */
   function bands({ key, value, reach, hard }) {
     const pixel = 2;
     const paths = Array.from({ length: BANDS + 1 }, () => "");
@@ -190,7 +190,7 @@
     return Math.round(((attended - low) / (high - low || 1)) * BANDS);
   }
 
-  // ---- From the least value to the largest: where each value stands, how heavy it is, and their balance ----
+  // ---- Scale of values: weights as circles, the output as their balance point ----
 
   function makeScale({ value, unit }) {
     const { element, set, show } = glassformer;
@@ -292,14 +292,14 @@
     const { show } = glassformer;
     const best = Math.max(...scores);
     const equals = words.filter((_, place) => best - scores[place] < 1e-9).map((word) => `“${word}”`);
-    const asked = `The query ${written(query)}`;
-    const handed = `${show(attended)} ${unit}`;
+    const subject = `The query ${written(query)}`;
+    const output = `${show(attended)} ${unit}`;
     if (equals.length > 1 && hard) {
-      return `${asked} finds ${equals.join(" and ")} equally good: a dictionary would toss a coin. We take the first: ${handed}.`;
+      return `${subject} matches ${equals.join(" and ")} equally well. A hard look-up takes the first: ${output}.`;
     }
-    if (equals.length > 1) return `${asked} finds ${equals.join(" and ")} equally good; it is handed ${handed}.`;
-    if (hard) return `${asked} finds ${equals[0]} best, and is handed its value alone, ${handed}.`;
-    return `${asked} gives ${equals[0]} the largest weight, ${show(Math.max(...weights), 3)}, and is handed ${handed}.`;
+    if (equals.length > 1) return `${subject} matches ${equals.join(" and ")} equally well; the output is ${output}.`;
+    if (hard) return `${subject} matches ${equals[0]} best; the output is its value, ${output}.`;
+    return `${subject} gives ${equals[0]} the largest weight, ${show(Math.max(...weights), 3)}; the output is ${output}.`;
   }
 
   (glassformer.figures ??= []).push(["lookup", start]);

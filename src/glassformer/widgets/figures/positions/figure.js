@@ -1,18 +1,18 @@
-// Two places, told in four ways: the pair that is a hand, how a shift turns it, and what their distance does.
+// Position schemes: one pair of dimensions as a clock hand, its rotation by a shift, and scores by distance.
 (function (glassformer) {
   const { dot, product, productTransposed, transpose } = glassformer.matrices;
-  const KINDS = ["sinusoidal", "learned, untrained", "rotary", "linear bias"];
+  const SCHEMES = ["sinusoidal", "learned, untrained", "rotary", "ALiBi"];
 
   // ---- Numbers ----
 
   /**
-   * All numbers of the figure. `query` and `key` are the chosen pair at each place, `angle` is what the shift
-   * turns it by. `scores` holds the dot product of the query's place with each place, or what is added to the
-   * score; `least` and `most` are its range over all pairs of places at each distance, from `-reach` on.
+   * Compute the figure's numbers. `query` and `key` are the selected pair at each position, and `angle` is its
+   * rotation by the shift. `scores` are the dot products of the query's position with each position, or the bias;
+   * `least` and `most` are their range over all pairs of positions at each distance, from `-reach` on.
    */
   glassformer.computePositions = function (state) {
     const { position, shift, pair, reach, learned } = state;
-    const { shown, matrix } = state.kind === "linear bias" ? biased(state) : compared(state);
+    const { shown, matrix } = state.kind === "ALiBi" ? biased(state) : compared(state);
     const ofPair = (vectors) => vectors?.map((vector) => vector.slice(2 * pair, 2 * pair + 2));
     const distances = Array.from({ length: 2 * reach + 1 }, (_, place) => place - reach);
     const everywhere = distances.map((distance) =>
@@ -36,7 +36,7 @@
     return 2 ** ((-8 * head) / num_heads);
   }
 
-  /** Each place with each: their dot product. Of what is added, the places are shown before projections. */
+  /** Compute the dot products of all positions. Additive schemes show position vectors before projection. */
   function compared({ kind, projected, word, learned, query_weight, key_weight }) {
     const behind = (vectors, weight) => (projected ? product(vectors, weight) : vectors);
     const entering = {
@@ -77,20 +77,20 @@
   function start(stage, data) {
     const { element, choice, toggle, summary, prediction } = glassformer;
     const last = data.learned.length - 1;
-    const state = { ...data, ...data.start, kind: KINDS[0], projected: false };
+    const state = { ...data, ...data.start, kind: SCHEMES[0], projected: false };
     const within = (number, least, most) => Math.max(least, Math.min(most, number));
     const changed = (change) => {
       Object.assign(state, change);
       draw();
     };
-    const kind = choice({ label: "positions", options: KINDS, value: state.kind, onInput: (kind) => changed({ kind }) });
+    const kind = choice({ label: "scheme", options: SCHEMES, value: state.kind, onInput: (kind) => changed({ kind }) });
     const projected = toggle({
-      label: "behind random projections",
+      label: "after random projections",
       value: false,
       onInput: (projected) => changed({ projected }),
     });
     const sliders = {
-      position: control("place", 0, last, (position) =>
+      position: control("position", 0, last, (position) =>
         changed({ position, shift: within(state.shift, -position, last - position) }),
       ),
       shift: control("shift", -data.reach, data.reach, (shift) =>
@@ -106,23 +106,23 @@
     const { parts, say } = summary();
     stage.append(
       prediction({
-        question: "Behind projections, two words move on together. Which kinds keep the score?",
-        answers: ["All four", "Sinusoidal and rotary", "Rotary and linear bias"],
+        question: "After projections, two words are shifted together. Which schemes keep their score?",
+        answers: ["All four", "Sinusoidal and rotary", "Rotary and ALiBi"],
         right: 2,
-        because: "Projections mix what was added; turns come after them. Tick the box.",
+        because: "Projections mix added positions; rotations and biases come after them. Tick the box.",
       }),
       element("div", { class: "controls" }, element("div", { class: "control" }, kind.label, kind.input), projected),
       element("div", { class: "sliders" }, ...Object.values(sliders).map(({ row }) => row)),
       element("div", { class: "views" }, waves.panel, curve.panel),
-      element("div", { class: "reckoned" }, dial.drawing, sums.table),
+      element("div", { class: "calculation" }, dial.drawing, sums.table),
       ...parts,
     );
 
     function draw() {
       const numbers = glassformer.computePositions(state);
       for (const [name, { put }] of Object.entries(sliders)) put(state[name]);
-      sliders.pair.row.hidden = state.kind === "linear bias";
-      sliders.head.row.hidden = state.kind !== "linear bias";
+      sliders.pair.row.hidden = state.kind === "ALiBi";
+      sliders.head.row.hidden = state.kind !== "ALiBi";
       waves.draw(state, numbers);
       curve.draw(state, numbers);
       dial.draw(state, numbers);
@@ -133,7 +133,7 @@
     draw();
   }
 
-  /** A slider that can also be put elsewhere. */
+  /** Make a slider whose value can be set by the script. */
   function control(label, min, max, onInput) {
     const show = label === "shift" ? signed : String;
     const { label: name, input, output } = glassformer.slider({ label, min, max, step: 1, value: min, show, onInput });
@@ -151,9 +151,9 @@
   // ---- Drawings ----
 
   const [WIDE, HIGH] = [300, 128];
-  const [LEFT, TOP] = [30, 8]; // of what is drawn inside the axes
+  const [LEFT, TOP] = [30, 8]; // corner of the plot area
 
-  /** An empty drawing with its axes, and where its numbers lie. */
+  /** Make empty axes with their scales. */
   function makeAxes({ from, to, ticks, below }, ...parts) {
     const { element, set, show } = glassformer;
     const across = (number) => LEFT + ((number - from) / (to - from)) * (WIDE - LEFT - 6);
@@ -189,7 +189,7 @@
     return { panel: element("div", { class: "view" }, title, drawing), title, range, across, up, line };
   }
 
-  /** The two numbers of the chosen pair at each place, or what the bias adds there. */
+  /** Plot the two components of the selected pair, or the bias, over all positions. */
   function makeWaves(last) {
     const { element, set } = glassformer;
     const names = ["key first", "key second", "first", "second"];
@@ -197,7 +197,7 @@
     const rules = ["query", "key"].map((name) => element("path", { class: `rule ${name}` }));
     const marks = ["key", "key", "query", "query"].map((name) => element("circle", { class: `mark ${name}`, r: 4.5 }));
     const axes = makeAxes(
-      { from: 0, to: last, ticks: [0, 16, 32, 48, last], below: "place" },
+      { from: 0, to: last, ticks: [0, 16, 32, 48, last], below: "position" },
       ...rules,
       ...lines,
       ...marks,
@@ -217,17 +217,17 @@
       const apart = kind === "rotary" && projected;
       axes.panel.classList.toggle("apart", apart);
       axes.title.textContent = {
-        sinusoidal: `Pair ${pair} of each place: sine, cosine dashed`,
-        "learned, untrained": `Pair ${pair} of each place: first, second dashed`,
-        rotary: `Pair ${pair} of ${apart ? "query and key" : "one word, turned"}; second dashed`,
-        "linear bias": `Added to the scores of place ${position}, head ${head}`,
+        sinusoidal: `Pair ${pair} at each position: sine, cosine dashed`,
+        "learned, untrained": `Pair ${pair} at each position: first, second dashed`,
+        rotary: `Pair ${pair} of ${apart ? "query and key" : "one word, rotated"}; second dashed`,
+        "ALiBi": `Bias on the scores of position ${position}, head ${head}`,
       }[kind];
     }
 
     return { panel: axes.panel, draw };
   }
 
-  /** Dot product against distance: from the chosen place a line, from all places a band. */
+  /** Plot dot products over distance: a line for the selected position, a band for all positions. */
   function makeCurve({ reach, num_heads, learned }) {
     const { element, set } = glassformer;
     const band = element("path", { class: "band" });
@@ -236,22 +236,22 @@
     const here = element("circle", { class: "mark query", r: 4.5 });
     const mark = element("circle", { class: "mark key", r: 4.5 });
     const ticks = [-reach, -reach / 2, 0, reach / 2, reach];
-    const axes = makeAxes({ from: -reach, to: reach, ticks, below: "distance (pale: from all places)" }, band, others, curve, here, mark);
+    const axes = makeAxes({ from: -reach, to: reach, ticks, below: "distance (pale: from all positions)" }, band, others, curve, here, mark);
 
     function draw({ kind, position, shift, projected }, { scores, least, most }) {
       const known = [...scores.entries()].map(([place, score]) => [place - position, score]);
       const points = known.filter(([distance]) => Math.abs(distance) <= reach);
-      if (kind === "linear bias") axes.range(-slope(1, num_heads) * reach, 0);
+      if (kind === "ALiBi") axes.range(-slope(1, num_heads) * reach, 0);
       else axes.range(Math.min(0, Math.floor(Math.min(...least) + 1e-9)), Math.ceil(Math.max(...most) - 1e-9));
       const edge = (numbers) => numbers.map((number, place) => [place - reach, number]);
       set(band, { d: `${axes.line(edge(most))}${axes.line(edge(least).reverse()).replace("M", "L")}Z` });
       set(curve, { d: axes.line(points) });
-      set(others, { d: kind === "linear bias" ? slopes() : "" });
+      set(others, { d: kind === "ALiBi" ? slopes() : "" });
       set(here, { cx: axes.across(0), cy: axes.up(scores[position]) });
       set(mark, { cx: axes.across(shift), cy: axes.up(scores[position + shift]) });
-      const of = kind === "rotary" ? "one word, turned" : "two places";
+      const of = kind === "rotary" ? "one rotated word" : "two positions";
       axes.title.textContent =
-        kind === "linear bias" ? "Added to the score, each head" : `Dot product of ${of}${projected ? ", projected" : ""}`;
+        kind === "ALiBi" ? "Bias on the score, each head" : `Dot product of ${of}${projected ? ", projected" : ""}`;
     }
 
     function slopes() {
@@ -264,13 +264,13 @@
 
   const RADIUS = 62;
 
-  /** The chosen pair as a hand, at both places. A sinusoidal hand stands at noon at place 0. */
+  /** Draw the selected pair as a clock hand at both positions. A sinusoidal hand points to 12 at position 0. */
   function makeDial() {
     const { element, set } = glassformer;
     const arc = element("path", { class: "arc" });
     const hands = ["key", "query"].map((name) => element("path", { class: `hand ${name}` }));
     const names = ["key", "query"].map((name) => element("text", { class: name, "text-anchor": "middle" }));
-    const still = ["no hand", "turns"].map((word, line) =>
+    const still = ["no", "rotation"].map((word, line) =>
       element("text", { class: "still", y: 18 * line - 5, "text-anchor": "middle" }, word),
     );
     const hours = Array.from({ length: 12 }, (_, hour) => (hour * Math.PI) / 6);
@@ -305,7 +305,7 @@
     return { drawing, draw };
   }
 
-  /** A sinusoidal pair is (sine, cosine) of its angle, a turned one (cosine, sine). */
+  /** Compute a hand: a sinusoidal pair is (sine, cosine) of its angle, a rotated one (cosine, sine). */
   function handOf(kind, [first, second], longest) {
     const turned = kind === "rotary" ? Math.atan2(second, first) : Math.atan2(first, second);
     return { turned, length: (Math.hypot(first, second) / longest) * (RADIUS - 8) };
@@ -326,7 +326,7 @@
     return `M0 0L${x} ${y}M${one}L${x} ${y}L${other}`;
   }
 
-  /** What the shift turns a hand by; of many turns, the part that is left over. */
+  /** Draw the rotation by the shift, modulo full turns. */
   function arcOf(from, angle) {
     const left = angle % (2 * Math.PI);
     const middle = pointAt(from + left / 2, 24).join(" ");
@@ -334,7 +334,7 @@
     return `M${pointAt(from, 24).join(" ")}A24 24 0 0 ${sweep} ${middle}A24 24 0 0 ${sweep} ${pointAt(from + left, 24).join(" ")}`;
   }
 
-  // ---- The numbers, to be checked by hand ----
+  // ---- The calculation ----
 
   function makeSums() {
     const { element } = glassformer;
@@ -355,17 +355,17 @@
     return { table, draw };
   }
 
-  /** Each row of the sums: its name, and what is reckoned. */
+  /** List the rows of the calculation: name and formula. */
   function sumsOf(state, numbers) {
     const { kind, position, shift, pair, head, num_heads, word, projected } = state;
     const other = position + shift;
     const score = numbers.scores[other];
-    if (kind === "linear bias") {
+    if (kind === "ALiBi") {
       const steepness = slope(head, num_heads);
       return [
         ["slope", `2^(−8 · ${head} / ${num_heads}) = ${three(steepness)}`],
         ["bias", `−${three(steepness)} × ${Math.abs(shift)} = ${three(score)}`],
-        ["weight", `e^${three(score)} = ${three(Math.exp(score))} times as heavy`],
+        ["weight", `e^${three(score)} = ${three(Math.exp(score))} times the weight`],
       ];
     }
     const [query, key] = [numbers.query[position], numbers.key[other]];
@@ -375,10 +375,10 @@
     const mixed = added && projected;
     const total = [mixed ? "score" : "all pairs", mixed ? `${three(score)}: the projections mix all pairs` : three(score)];
     if (kind === "learned, untrained") {
-      return [["turn", "none: each place was drawn for itself"], at(position, query), at(other, key), ofPair, total];
+      return [["angle", "none: each position was drawn independently"], at(position, query), at(other, key), ofPair, total];
     }
     const turn = [
-      "turn",
+      "angle",
       `${signed(shift)} × 10000^(−${2 * pair}/${word.length}) = ${three(numbers.angle)} rad, ${Math.round((numbers.angle * 180) / Math.PI)}°`.replaceAll("-", "−"),
     ];
     if (kind === "rotary") return [turn, at(position, query), at(other, key), ofPair, total];
@@ -393,7 +393,7 @@
   }
 
   function at(place, [first, second]) {
-    return [`place ${place}`, `(${three(first)}, ${three(second)})`];
+    return [`position ${place}`, `(${three(first)}, ${three(second)})`];
   }
 
   function multiplied(one, other) {
@@ -415,15 +415,15 @@
   function describe({ kind, projected, position, shift, reach }, { scores, least, most }) {
     const { show } = glassformer;
     const [low, high] = [least[shift + reach], most[shift + reach]];
-    const said = kind === "linear bias" ? "the bias is" : projected ? "the score is" : "the dot product is";
-    const added = "linear bias, which comes after the projections";
-    const which = !projected ? kind : kind === "linear bias" ? added : `${kind}, projected`;
+    const said = kind === "ALiBi" ? "the bias is" : projected ? "the score is" : "the dot product is";
+    const added = "ALiBi, which is added after the projections";
+    const which = !projected ? kind : kind === "ALiBi" ? added : `${kind}, projected`;
     const elsewhere =
       high - low < 1e-9
-        ? `as from any place by a shift of ${signed(shift)}`
-        : `but between ${show(low)} and ${show(high)} from other places by the same shift`;
+        ? `the same as from any position with shift ${signed(shift)}`
+        : `but between ${show(low)} and ${show(high)} from other positions with the same shift`;
     const named = which[0].toUpperCase() + which.slice(1);
-    return `${named}: from place ${position} to ${position + shift} ${said} ${show(scores[position + shift])}, ${elsewhere}.`;
+    return `${named}: from position ${position} to ${position + shift} ${said} ${show(scores[position + shift])}, ${elsewhere}.`;
   }
 
   (glassformer.figures ??= []).push(["positions", start]);

@@ -1,8 +1,8 @@
-// A quiz: one question at a time, each answer answered. Nothing is kept but in the page.
+// A quiz: one question at a time, with feedback on every answer. Nothing is stored.
 (function (glassformer) {
   let made = 0;
 
-  /** Read a number as it is written by hand: 0,5 and 0.5 and 1/2; "10,000" may mean both, so both come back. */
+  /** Parse a number: 0,5 and 0.5 and 1/2. "10,000" is ambiguous, so both readings are returned. */
   function readNumbers(written) {
     const text = written.replaceAll(/\s/g, "").replaceAll("−", "-");
     const parse = (part) => (part === "" ? NaN : Number(part.replace(",", ".")));
@@ -13,7 +13,7 @@
 
   function judgeNumber({ answer, shown, within, why, mistakes }, written, tries) {
     const numbers = readNumbers(written);
-    if (numbers.length === 0) return { verdict: "Write a number: digits, perhaps with a point or a comma." };
+    if (numbers.length === 0) return { verdict: "Please type a number, with a point or a comma for decimals." };
     const isNear = (target) => numbers.some((number) => Math.abs(number - target) <= within + 1e-9 * Math.abs(target));
     if (isNear(answer)) return { right: true, verdict: `Right. ${why}` };
     const mistake = mistakes.find(({ number }) => isNear(number));
@@ -23,13 +23,13 @@
   }
 
   function judgeChoice(options, chosen) {
-    if (chosen.length === 0) return { verdict: "Choose first." };
+    if (chosen.length === 0) return { verdict: "Please choose an answer first." };
     const wrong = chosen.filter((place) => !options[place].right);
     const missing = options.filter(({ right }, place) => right && !chosen.includes(place)).length;
     const whys = (places) => places.map((place) => options[place].why).join(" ");
     if (wrong.length === 0 && missing === 0) return { right: true, verdict: `Right. ${whys(chosen)}` };
     if (wrong.length > 0) return { right: false, verdict: `No. ${whys(wrong)}` };
-    return { right: false, verdict: `What you chose is right, but ${missing} more ${missing > 1 ? "are" : "is"}.` };
+    return { right: false, verdict: `Your choices are right, but ${missing} right ${missing > 1 ? "options are" : "option is"} missing.` };
   }
 
   Object.assign((glassformer.quiz ??= {}), { readNumbers, judgeNumber, judgeChoice });
@@ -48,7 +48,7 @@
       ...forms.map(({ form }) => form),
     );
 
-    /** Text, with what stands between backticks as code. */
+    /** Render text with code between backticks. */
     function prose(text) {
       return text.split("`").map((part, place) => (place % 2 ? element("code", {}, part) : part));
     }
@@ -82,7 +82,7 @@
         state.solved ||= right === true;
         fields.mark(right);
         set(verdict, { class: `verdict ${right === undefined ? "" : right ? "right" : "wrong"}` });
-        verdict.replaceChildren(...prose(right && nextAfter(place) === undefined ? `${words} ${farewell()}` : words));
+        verdict.replaceChildren(...prose(right && nextAfter(place) === undefined ? `${words} ${finalRemark()}` : words));
         if (right) button.textContent = nextAfter(place) === undefined ? "Start again" : "Next question";
         count();
       }
@@ -117,7 +117,7 @@
           row.classList.toggle("right", marked && options[place].right);
           row.classList.toggle("wrong", marked && !options[place].right);
         });
-      const hint = kind === "one" ? [] : [element("p", { class: "hint" }, "Choose all that are right.")];
+      const hint = kind === "one" ? [] : [element("p", { class: "hint" }, "Choose all right options.")];
       return { rows: [...hint, ...rows], judge: () => judgeChoice(options, chosen()), mark };
     }
 
@@ -138,7 +138,7 @@
       return { rows: [row], judge: (tries) => judgeNumber(asked, input.value, tries), mark };
     }
 
-    // ---- From question to question ----
+    // ---- Navigation ----
 
     function open(opened, byForm = false) {
       forms.forEach(({ form }, place) => {
@@ -162,9 +162,9 @@
       solved.textContent = `${forms.filter(({ state }) => state.solved).length} of ${forms.length} solved`;
     }
 
-    function farewell() {
-      const atOnce = forms.filter(({ state }) => state.tries === 1).length;
-      return `That was the last one: ${atOnce} of ${forms.length} at the first try.`;
+    function finalRemark() {
+      const firstTries = forms.filter(({ state }) => state.tries === 1).length;
+      return `That was the last question. You solved ${firstTries} of ${forms.length} at the first try.`;
     }
 
     function startAgain() {

@@ -1,8 +1,8 @@
-// The numbers of the figure: work and hand-overs in each step, and the measured times.
+// Sequential steps, remaining signals and measured times.
 (function (glassformer) {
   /**
-   * The work of both layers in a step, counted from 1, and what has come of the signal of the word at `source`
-   * if each hand-over multiplies it by `radius`.
+   * Compute the state of both layers in a step, counted from 1, and the signal of the word at `source` that remains
+   * if every hop multiplies it by `radius`.
    */
   glassformer.computeSignals = function ({ count, source, target, radius, step }) {
     const places = Array.from({ length: count }, (_, place) => place);
@@ -12,13 +12,13 @@
       recurrence: places.map((place) => ({ work: workIn(place + 1), left: leftAt(place) })),
       attention: places.map(() => ({ work: workIn(1), left: radius })),
       paths: {
-        recurrence: { handOvers: target < source ? null : target - source, left: leftAt(target) },
-        attention: { handOvers: 1, left: radius },
+        recurrence: { hops: target < source ? null : target - source, left: leftAt(target) },
+        attention: { hops: 1, left: radius },
       },
     };
   };
 
-  /** Both measured times at a place among the lengths, and where up to there the LSTM took the lead for good. */
+  /** Look up the times at an index of the lengths, and the last crossing of the two curves before it. */
   glassformer.compareTimes = function ({ lengths, lstm, attention, place }) {
     const last = lstm.findLastIndex((time, each) => time > attention[each]);
     const faster = ["the LSTM", "neither", "attention"][1 + Math.sign(lstm[place] - attention[place])];

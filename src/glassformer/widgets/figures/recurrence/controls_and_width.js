@@ -1,13 +1,13 @@
-// What the parts of the figure share: a line of controls, and a drawing that knows its width.
+// Shared parts: labelled controls, and drawings that adapt to their width.
 (function (glassformer) {
   const figure = (glassformer.recurrenceFigure ??= {});
 
-  /** A control with its name and its value, and what else stands in its line. */
+  /** Wrap a control with its label, its output and further elements. */
   figure.control = function ({ label, input, output }, ...more) {
     return glassformer.element("div", { class: "control" }, label, input, ...(output ? [output] : []), ...more);
   };
 
-  /** Say how wide a drawing is, and draw it anew when that changes. */
+  /** Return a function that measures a drawing's width; redraw when the width changes. */
   figure.watchWidth = function (drawing, redraw) {
     let drawn;
     new ResizeObserver(([{ contentRect }]) => {

@@ -1,10 +1,10 @@
-// Recurrence against attention: who waits for whom, how long the path between two words is, and what it costs.
+// Recurrence against attention: sequential steps, path lengths and measured times.
 (function (glassformer) {
   function start(stage, data) {
     const { element, recurrenceFigure: figure } = glassformer;
     stage.append(
-      ...figure.makeSentence(data),
-      element("div", { class: "clock" }, figure.ask(data), ...figure.makeClock(data)),
+      ...figure.makeSignalPath(data),
+      element("div", { class: "clock" }, figure.makePrediction(data), ...figure.makeMeasuredTimes(data)),
     );
   }
 

@@ -1,20 +1,20 @@
-// The lower half: what was measured at the chosen length.
+// Lower half: measured times.
 (function (glassformer) {
   const figure = (glassformer.recurrenceFigure ??= {});
 
-  /** The question to which the clock has the answer. */
-  figure.ask = function ({ lengths, length, settings: [{ lstm, attention }] }) {
+  /** Make the prediction that the measured times answer. */
+  figure.makePrediction = function ({ lengths, length, settings: [{ lstm, attention }] }) {
     const ratio = lstm.at(-1) / attention.at(-1);
     return glassformer.prediction({
-      question: `At first the curves end at ${length} words. Which layer takes less time with ${lengths.at(-1)}?`,
-      answers: ["Attention", "An LSTM", "Both alike"],
+      question: `The curves end at ${length} words for now. Which layer is faster with ${lengths.at(-1)} words?`,
+      answers: ["Attention", "An LSTM", "Both equally"],
       right: ratio > 1.1 ? 0 : ratio < 0.9 ? 1 : 2,
-      because: `An LSTM takes ${lstm.at(-1)} ms, attention ${attention.at(-1)} ms: it waits for nobody, but looks at every pair of words.`,
+      because: `An LSTM takes ${lstm.at(-1)} ms, attention ${attention.at(-1)} ms: it has no sequential steps, but compares all pairs of words.`,
     });
   };
 
-  /** The measured times at one length, and the curves up to there. */
-  figure.makeClock = function ({ lengths, length, settings, measured }) {
+  /** Make the measured times at one length and the curves up to it. */
+  figure.makeMeasuredTimes = function ({ lengths, length, settings, measured }) {
     const { element, slider, choice, summary } = glassformer;
     const state = { ...settings[0], lengths, place: lengths.indexOf(length) };
     const changed = (change) => {
@@ -44,7 +44,7 @@
       const numbers = glassformer.compareTimes(state);
       chart.draw(state, numbers);
       times.draw(numbers);
-      say(describeClock(state, numbers));
+      say(describeTimes(state, numbers));
     }
 
     draw();
@@ -78,11 +78,11 @@
     return { table, draw };
   }
 
-  function describeClock({ lengths, place }, { lstm, attention, faster, crossing }) {
+  function describeTimes({ lengths, place }, { lstm, attention, faster, crossing }) {
     const times = `${lengths[place]} words: LSTM ${lstm} ms, attention ${attention} ms`;
     if (crossing) {
-      return `${times}; the LSTM took the lead between ${crossing[0]} and ${crossing[1]}.`;
+      return `${times}; the LSTM becomes faster between ${crossing[0]} and ${crossing[1]} words.`;
     }
-    return `${times}; ${faster} is the faster one.`;
+    return `${times}; ${faster} is faster.`;
   }
 })((globalThis.glassformer ??= {}));

@@ -1,9 +1,9 @@
-// The upper half: the step, the two words, and what is left of the signal.
+// Upper half: the step, the two words and the remaining signal.
 (function (glassformer) {
   const figure = (glassformer.recurrenceFigure ??= {});
 
-  /** Two rows of work, the step, the two words, and what is left. */
-  figure.makeSentence = function ({ words, source, target, radius }) {
+  /** Make both timelines with the step, the two words and the remaining signal. */
+  figure.makeSignalPath = function ({ words, source, target, radius }) {
     const { element, slider, choice, summary, show } = glassformer;
     const state = {
       count: words.length,
@@ -75,10 +75,10 @@
     const { element } = glassformer;
     const caption = element("caption");
     const [recurrence, attention] = ["recurrence", "attention"].map((layer) => {
-      const handOvers = element("td", { class: "number" });
+      const hops = element("td", { class: "number" });
       const left = element("td", { class: "number" });
-      const row = element("tr", { class: layer }, element("th", { scope: "row" }, layer), handOvers, left);
-      return { row, handOvers, left };
+      const row = element("tr", { class: layer }, element("th", { scope: "row" }, layer), hops, left);
+      return { row, hops, left };
     });
     const table = element(
       "table",
@@ -91,15 +91,15 @@
           "tr",
           {},
           element("td"),
-          element("th", { scope: "col" }, "hand-overs"),
-          element("th", { scope: "col" }, "left of the signal"),
+          element("th", { scope: "col" }, "hops"),
+          element("th", { scope: "col" }, "remaining signal"),
         ),
       ),
       element("tbody", {}, recurrence.row, attention.row),
     );
 
     function draw(words, { source, target, radius }, paths) {
-      caption.textContent = `“${words[source]}” to “${words[target]}”: times ρ at each hand-over`;
+      caption.textContent = `“${words[source]}” to “${words[target]}”: times ρ at every hop`;
       fill(recurrence, paths.recurrence, radius);
       fill(attention, paths.attention, radius);
     }
@@ -107,11 +107,11 @@
     return { table, draw };
   }
 
-  function fill(row, { handOvers, left }, radius) {
+  function fill(row, { hops, left }, radius) {
     const { element, show } = glassformer;
-    row.handOvers.textContent = handOvers ?? "no way back";
+    row.hops.textContent = hops ?? "no path";
     row.left.replaceChildren(
-      ...(handOvers === null ? ["0"] : [show(radius, 2), element("sup", {}, handOvers), ` = ${show(left, 3)}`]),
+      ...(hops === null ? ["0"] : [show(radius, 2), element("sup", {}, hops), ` = ${show(left, 3)}`]),
     );
   }
 
@@ -119,20 +119,20 @@
     const waiting = words.length - step;
     const now = words[step - 1];
     const number = `${waiting} ${plural(waiting, "word waits", "words wait")}`;
-    const wait = waiting === 0 ? "nobody waits any more" : `${number}, “${words[step]}” for the state at “${now}”`;
-    const others = step === 1 ? `works on all ${words.length} words at once` : "was done after step 1";
-    return `Step ${step}: recurrence works on “${now}”; ${wait}; attention ${others}.`;
+    const wait = waiting === 0 ? "no word waits any more" : `${number}, “${words[step]}” for the state at “${now}”`;
+    const others = step === 1 ? `processes all ${words.length} words at once` : "finished after step 1";
+    return `Step ${step}: recurrence processes “${now}”; ${wait}; attention ${others}.`;
   }
 
   function describePath(words, state) {
     const { show } = glassformer;
     const { recurrence, attention } = glassformer.computeSignals(state).paths;
     const [from, to] = [words[state.source], words[state.target]];
-    if (recurrence.handOvers === null) {
-      return `“${from}” stands after “${to}”: recurrence never brings it there, attention does in 1 hand-over.`;
+    if (recurrence.hops === null) {
+      return `“${from}” comes after “${to}”: recurrence has no path, attention needs 1 hop.`;
     }
-    const hands = plural(recurrence.handOvers, "hand-over leaves", "hand-overs leave");
-    const kept = `${recurrence.handOvers} ${hands} ${show(recurrence.left, 3)} in recurrence`;
+    const hands = plural(recurrence.hops, "hop leaves", "hops leave");
+    const kept = `${recurrence.hops} ${hands} ${show(recurrence.left, 3)} in recurrence`;
     return `From “${from}” to “${to}”: ${kept}, 1 leaves ${show(attention.left, 3)} in attention.`;
   }
 

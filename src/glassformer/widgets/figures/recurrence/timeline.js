@@ -1,9 +1,9 @@
-// Two rows of work over and under the words: what is done, at work, or waits, and the arcs of the hand-overs.
+// Timelines of both layers above and below the words, with arcs for the hops.
 (function (glassformer) {
   const figure = (glassformer.recurrenceFigure ??= {});
 
-  const BOX = 28; // high
-  const ARCS = 44; // room for the arcs on each side
+  const BOX = 28; // height
+  const ARCS = 44; // height of the arcs
 
   figure.makeRows = function (words, redraw) {
     const { element, set } = glassformer;
@@ -21,11 +21,11 @@
       const middle = (place) => (place + 0.5) * column;
       set(drawing, { viewBox: `0 0 ${width} ${height}`, "--height": `${height}px` });
       drawing.replaceChildren(
-        element("text", { class: "title", y: 12 }, "Recurrence: each word waits for the one before"),
-        element("text", { class: narrow ? "title" : "title end", ...note }, `number: left of “${words[state.source]}”`),
-        element("text", { class: "title", y: height - 4 }, "Attention: all words look at all words at once"),
-        ...handOvers(state, numbers, (place) => [middle(place), top]),
-        ...looks(state, (place) => [middle(place), below + BOX]),
+        element("text", { class: "title", y: 12 }, "Recurrence: each word waits for the previous one"),
+        element("text", { class: narrow ? "title" : "title end", ...note }, `number: signal of “${words[state.source]}”`),
+        element("text", { class: "title", y: height - 4 }, "Attention: all words attend to all words at once"),
+        ...hops(state, numbers, (place) => [middle(place), top]),
+        ...attentionArcs(state, (place) => [middle(place), below + BOX]),
         ...words.map((word, place) => {
           const lit = place === state.source || place === state.target ? "word lit" : "word";
           const at = [middle(place), top + BOX + wordsHigh / 2];
@@ -40,8 +40,8 @@
     return { drawing, draw };
   };
 
-  /** Arcs from each state to the next: those of the picked path stand out, those still to come are dashed. */
-  function handOvers({ source, target, step }, { recurrence }, at) {
+  /** Draw arcs between states; the selected path is highlighted, future hops are dashed. */
+  function hops({ source, target, step }, { recurrence }, at) {
     return recurrence.slice(1).map((_, place) => {
       const picked = source <= place && place < target ? " picked" : "";
       const waits = place + 1 >= step ? " waits" : "";
@@ -49,8 +49,8 @@
     });
   }
 
-  /** Arcs from all words to the picked one, longer ones deeper. */
-  function looks({ count, source, target }, at) {
+  /** Draw arcs from all words to the target. */
+  function attentionArcs({ count, source, target }, at) {
     const places = Array.from({ length: count }, (_, place) => place).filter((place) => place !== source);
     return [...places, source].map((place) => {
       const depth = 14 + ((ARCS - 14) * Math.abs(place - target)) / count;
@@ -58,7 +58,7 @@
     });
   }
 
-  /** A flat arc between two places at one height, with its tip a little off the box. */
+  /** Draw a flat arc with an arrowhead. */
   function arrow(kind, [from, y], [to, end], depth) {
     const { element } = glassformer;
     const away = Math.sign(depth);
@@ -93,7 +93,7 @@
 
   figure.legend = function () {
     const { element } = glassformer;
-    const states = { done: "done", now: "at work", waits: "waits" };
+    const states = { done: "done", now: "in progress", waits: "waiting" };
     return element(
       "p",
       { class: "legend" },

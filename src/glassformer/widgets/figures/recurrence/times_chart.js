@@ -1,4 +1,4 @@
-// The measured times as two curves on logarithmic axes, which end where the reader has come to.
+// Measured times as curves on logarithmic axes, up to the selected length.
 (function (glassformer) {
   const figure = (glassformer.recurrenceFigure ??= {});
 
@@ -33,7 +33,7 @@
     return { drawing, draw };
   };
 
-  /** Where a time stands, between the shortest and the longest. */
+  /** Make the logarithmic scale of the times. */
   function scale(times) {
     const logs = times.map(Math.log10);
     const [least, most] = [Math.min(...logs) - 0.1, Math.max(...logs) + 0.1];

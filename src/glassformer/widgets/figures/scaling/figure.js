@@ -1,7 +1,7 @@
-// How large scores become with the width, which divisor tames them, and what is left of the gradient.
+// Scores, weights and gradients at any width, under four divisors.
 (function (glassformer) {
   const { dot, mean, softmax } = glassformer.matrices;
-  const REACH = 24; // of the histogram, in each direction
+  const REACH = 24; // of the histogram on both sides
   const BIN = 0.8;
 
   // ---- Numbers ----
@@ -11,9 +11,8 @@
   }
 
   /**
-   * All numbers of the figure, for each divisor. `drawn` keeps what was drawn before: a block of random numbers
-   * for each component, with one number for each query and then one for each of its keys. The keys of the
-   * first block are the gradient that comes from above.
+   * Compute the figure's numbers for each divisor. `drawn` caches the samples: one block per component, with a number
+   * for each query and then one for each of its keys. The keys of the first block are the gradient of the weights.
    */
   glassformer.computeScaling = function ({ seed, num_queries, num_keys, num_heads, d_k }, drawn = []) {
     const size = num_queries * (1 + num_keys);
@@ -24,12 +23,12 @@
     return Object.fromEntries(
       Object.entries(divisorsOf(d_k, num_heads)).map(([name, divisor]) => [
         name,
-        look(products.map((product) => product / divisor), above, components, divisor, shape),
+        measure(products.map((product) => product / divisor), above, components, divisor, shape),
       ]),
     );
   };
 
-  /** Query times key, for each query and each of its keys. */
+  /** Compute the dot product of each query with each of its keys. */
   function dotProducts(components, { num_queries, num_keys }) {
     const products = new Float64Array(num_queries * num_keys);
     for (const component of components) {
@@ -42,7 +41,7 @@
     return products;
   }
 
-  function look(scores, above, components, divisor, { num_queries, num_keys }) {
+  function measure(scores, above, components, divisor, { num_queries, num_keys }) {
     const weights = new Float64Array(scores.length);
     const gradients = new Float64Array(scores.length);
     for (let first = 0; first < scores.length; first += num_keys) {
@@ -58,18 +57,18 @@
       deviation: deviation(scores),
       entropy: weights.reduce((sum, each) => sum - (each === 0 ? 0 : each * Math.log2(each)), 0) / num_queries,
       largest: ranked[0],
-      atScores: median(lengthsAtScores(gradients, shape)),
-      atQuery: median(lengthsAtQuery(gradients, components, divisor, shape)),
+      atScores: median(normsAtScores(gradients, shape)),
+      atQuery: median(normsAtQuery(gradients, components, divisor, shape)),
     };
   }
 
-  /** The gradient of the scores, from that of the weights. */
+  /** Backpropagate through the softmax. */
   function backward(above, weights) {
     const average = dot(weights, above);
     return weights.map((weight, place) => weight * (above[place] - average));
   }
 
-  /** The mean of the largest weight, of the second largest, and so on. */
+  /** Average the largest weight of all queries, the second largest, and so on. */
   function rank(weights, { num_queries, num_keys }) {
     const means = new Float64Array(num_keys);
     for (let first = 0; first < weights.length; first += num_keys) {
@@ -84,15 +83,15 @@
     return Math.sqrt(mean(numbers.map((each) => (each - average) ** 2)));
   }
 
-  /** How long the gradient of each query's scores is. */
-  function lengthsAtScores(gradients, { num_queries, num_keys }) {
+  /** Compute the gradient norm at the scores of each query. */
+  function normsAtScores(gradients, { num_queries, num_keys }) {
     return Float64Array.from({ length: num_queries }, (_, query) =>
       Math.hypot(...gradients.subarray(query * num_keys, (query + 1) * num_keys)),
     );
   }
 
-  /** How long the gradient of each query is: it gathers, in each component, from all keys. */
-  function lengthsAtQuery(gradients, components, divisor, { num_queries, num_keys }) {
+  /** Compute the gradient norm at each query, summed over its keys. */
+  function normsAtQuery(gradients, components, divisor, { num_queries, num_keys }) {
     const squares = new Float64Array(num_queries);
     for (const component of components) {
       for (let query = 0; query < num_queries; query += 1) {
@@ -152,10 +151,10 @@
     const widest = data.widths.at(-1);
     stage.append(
       prediction({
-        question: `Divided by √d_k, what does the entropy do from d_k = ${data.start} to ${widest}?`,
-        answers: ["It falls", "It hardly moves", "It rises"],
+        question: `Divided by √d_k, how does the entropy change from d_k = ${data.start} to ${widest}?`,
+        answers: ["It falls", "It hardly changes", "It rises"],
         right: 1,
-        because: "The scores keep their spread at every width. Choose √d_k, and see.",
+        because: "The scores have the same spread at every width. Choose √d_k to see it.",
       }),
       element("div", { class: "control" }, width.label, width.input, width.output),
       table.table,
@@ -175,7 +174,7 @@
 
   let made = 0;
 
-  /** A row of numbers for each divisor, and the choice of the one that is drawn. */
+  /** Make the table of measures, in which a divisor can be selected. */
   function makeTable(divisors, choose) {
     const { element } = glassformer;
     const group = `glass-divisor-${(made += 1)}`;
@@ -217,7 +216,7 @@
     return { table, draw };
   }
 
-  const [WIDE, HIGH] = [300, 120]; // of a drawing, without what is written below it
+  const [WIDE, HIGH] = [300, 120]; // size of a plot without its labels
 
   function makePanel(title, below, ...parts) {
     const { element } = glassformer;
@@ -245,14 +244,14 @@
       set(shape, { d: bars.join("") });
       set(spread, { d: `M${across(-Math.min(deviation, REACH))} ${HIGH}H${across(Math.min(deviation, REACH))}` });
       const outside = scores.reduce((sum, score) => sum + (Math.abs(score) >= REACH ? 1 : 0), 0) / scores.length;
-      const beyond = outside ? `; ${show(100 * outside, 1)} % lie outside` : "";
+      const beyond = outside ? `; ${show(100 * outside, 1)} % outside` : "";
       written.textContent = `standard deviation ±${show(deviation)}${beyond}`;
     }
 
     return { panel, draw };
   }
 
-  /** How many scores fall into each bin; those further out fall into none. */
+  /** Count the scores in each bin; outliers are left out. */
   function histogram(scores) {
     const counts = new Array((2 * REACH) / BIN).fill(0);
     for (const score of scores) {
@@ -293,7 +292,7 @@
     return { panel, draw };
   }
 
-  /** In five characters: with the power of ten where a number is too small for three digits after the point. */
+  /** Format a number in about five characters. */
   function short(number) {
     if (number > 0 && number < 0.001) return number.toExponential(0).replace("-", "−");
     return glassformer.show(number, number < 10 ? 3 : 2);
@@ -302,7 +301,7 @@
   function describe({ d_k, divisor }, { entropy, largest, atScores }) {
     const { show } = glassformer;
     const how = divisor === "undivided" ? "undivided" : `divided by ${divisor}`;
-    return `d_k ${d_k}, ${how}: largest weight ${show(largest)}, entropy ${show(entropy)} bits, and half of all queries get a gradient below ${short(atScores)} at their scores.`;
+    return `d_k ${d_k}, ${how}: largest weight ${show(largest)}, entropy ${show(entropy)} bits, median gradient at the scores ${short(atScores)}.`;
   }
 
   (glassformer.figures ??= []).push(["scaling", start]);

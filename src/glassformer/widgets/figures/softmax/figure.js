@@ -1,24 +1,24 @@
-// Scores to weights: move a score, the temperature, the level of all scores, and the format of the numbers.
+// Softmax of adjustable scores, with temperature, a common offset and the number format.
 (function (glassformer) {
   const LARGEST = { float16: 65504, float32: (2 - 2 ** -23) * 2 ** 127, float64: Number.MAX_VALUE };
-  const NOTHING = { float16: 2 ** -25, float32: 2 ** -150, float64: 0 }; // what is rounded to zero
+  const UNDERFLOW = { float16: 2 ** -25, float32: 2 ** -150, float64: 0 }; // largest value rounded to zero
 
-  /** All numbers of the figure. A format is imitated where it ends, not where it rounds. */
+  /** Compute the softmax and its Jacobian. Formats differ in overflow and underflow only, not in rounding. */
   glassformer.computeSoftmax = function ({ scores, temperature, level, format, shifted }) {
-    const tempered = scores.map((score) => (score + level) / temperature);
-    const shift = shifted ? Math.max(...tempered) : 0;
-    const exponentials = tempered.map((score) => within(Math.exp(score - shift), format));
-    const total = within(glassformer.matrices.sum(exponentials), format);
+    const scaled = scores.map((score) => (score + level) / temperature);
+    const shift = shifted ? Math.max(...scaled) : 0;
+    const exponentials = scaled.map((score) => clampToFormat(Math.exp(score - shift), format));
+    const total = clampToFormat(glassformer.matrices.sum(exponentials), format);
     const weights = exponentials.map((each) => each / total);
-    const slopes = weights.map((weight, row) =>
+    const jacobian = weights.map((weight, row) =>
       weights.map((other, column) => (weight * ((row === column ? 1 : 0) - other)) / temperature),
     );
     const entropy = -weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : weight * Math.log(weight)), 0);
-    return { exponentials, total, weights, slopes, entropy };
+    return { exponentials, total, weights, jacobian, entropy };
   };
 
-  function within(number, format) {
-    if (number <= NOTHING[format]) return 0;
+  function clampToFormat(number, format) {
+    if (number <= UNDERFLOW[format]) return 0;
     return number > LARGEST[format] ? Infinity : number;
   }
 
@@ -43,8 +43,8 @@
       const exponential = element("td", { class: "number" });
       const weight = element("td", { class: "number" });
       const bar = element("td", { class: "bar" }, element("span"));
-      const slopes = words.map(() => element("td", { class: "slope number" }));
-      return { score, exponential, weight, bar, slopes };
+      const derivatives = words.map(() => element("td", { class: "derivative number" }));
+      return { score, exponential, weight, bar, derivatives };
     });
 
     const numbers = element(
@@ -69,16 +69,16 @@
       ),
     );
 
-    const jacobian = element(
+    const jacobianTable = element(
       "table",
-      { class: "slopes" },
+      { class: "jacobian" },
       element("caption", {}, "Change of each weight (row) for each score (column)"),
       head("", ...words),
       element(
         "tbody",
         {},
-        ...rows.map(({ slopes }, place) =>
-          element("tr", {}, element("th", { scope: "row" }, words[place]), ...slopes),
+        ...rows.map(({ derivatives }, place) =>
+          element("tr", {}, element("th", { scope: "row" }, words[place]), ...derivatives),
         ),
       ),
     );
@@ -115,10 +115,10 @@
 
     stage.append(
       prediction({
-        question: "All scores are raised by 100. What do the weights do?",
-        answers: ["They come closer together", "They stay the same", "They move apart"],
+        question: "All scores increase by 100. How do the weights change?",
+        answers: ["They become more equal", "They stay the same", "They become less equal"],
         right: 1,
-        because: "Only differences of scores count. Raise them, and see.",
+        because: "Only differences of scores matter. Try it.",
       }),
       numbers,
       element(
@@ -131,20 +131,20 @@
         shift,
       ),
       ...parts,
-      jacobian,
+      jacobianTable,
     );
 
     function draw() {
-      const { exponentials, weights, slopes, entropy, total } = glassformer.computeSoftmax(state);
+      const { exponentials, weights, jacobian, entropy, total } = glassformer.computeSoftmax(state);
       rows.forEach((row, place) => {
         row.exponential.textContent = show(exponentials[place], 3);
         row.weight.textContent = show(weights[place], 3);
         set(row.bar, { "--share": weights[place] || 0 });
-        row.slopes.forEach((cell, column) => {
-          const slope = slopes[place][column];
-          cell.textContent = show(slope, 2);
-          cell.classList.toggle("negative", slope < 0);
-          set(cell, { "--strength": Math.min(1, Math.abs(slope) * 4) || 0 });
+        row.derivatives.forEach((cell, column) => {
+          const derivative = jacobian[place][column];
+          cell.textContent = show(derivative, 2);
+          cell.classList.toggle("negative", derivative < 0);
+          set(cell, { "--strength": Math.min(1, Math.abs(derivative) * 4) || 0 });
         });
       });
       say(describe(weights, entropy, total));
@@ -152,14 +152,14 @@
 
     function describe(weights, entropy, total) {
       if (weights.some(Number.isNaN)) {
-        const end = total === 0 ? "Each exponential is smaller" : "An exponential, or their sum, is larger";
-        return `${end} than ${state.format} can hold: the weights are not numbers any more.`;
+        const end = total === 0 ? "Each exponential is smaller" : "An exponential or their sum is larger";
+        return `${end} than ${state.format} can represent: the weights are NaN.`;
       }
       const most = Math.max(...weights);
       const best = words.filter((_, place) => most - weights[place] < 1e-9).map((word) => `“${word}”`);
       const shares = words.map((word, place) => `${word} ${show(weights[place], 3)}`).join(", ");
-      const alike = best.length > 1 ? ", the same to each" : "";
-      return `${shares}. Most goes to ${best.join(" and ")}${alike}; entropy ${show(entropy, 2)} of at most ${show(Math.log(words.length), 2)} nats.`;
+      const alike = best.length > 1 ? ", equally" : "";
+      return `${shares}. Largest weight: ${best.join(" and ")}${alike}; entropy ${show(entropy, 2)} of at most ${show(Math.log(words.length), 2)} nats.`;
     }
 
     draw();

@@ -1,8 +1,8 @@
-// The maps of a checkpoint: their numbers, a small one for each head, and one of them large.
+// Attention maps of a checkpoint: thumbnails of all heads and one large map.
 (function (glassformer) {
   const { sum } = glassformer.matrices;
 
-  /** The maps of one checkpoint, by layer and head, with the largest weight of each row and their mean. */
+  /** Unpack the maps of a checkpoint by layer and head, with the largest weight of each row and their mean. */
   glassformer.unpackMaps = function ({ maps, numLayers, numHeads, sourceTokens, targetTokens }) {
     const weights = maps.split(" ").map((each) => each / 1000);
     const [height, width] = [targetTokens.length, sourceTokens.length];
@@ -20,7 +20,7 @@
   const show = (number) => glassformer.show(number, 2);
   const bare = (piece) => piece.replace(/^▁(?=.)/, "");
 
-  /** A small map for each head; arrow keys pick the one beside, above or below. */
+  /** Make a thumbnail for each head; arrow keys move between them. */
   glassformer.trainingHeads = function ({ numLayers, numHeads, sourceTokens, targetTokens }, onPick) {
     const { element, set } = glassformer;
     const whole = element("div", { class: "layers", "--heads": numHeads });
@@ -81,7 +81,7 @@
     return { whole, draw };
   };
 
-  /** One map, with a row for each token that is written, and its largest weight. */
+  /** Make the large map, with one row per target token and its largest weight. */
   glassformer.trainingMap = function ({ sourceTokens, targetTokens }) {
     const { element } = glassformer;
     const whole = element("table", { class: "map", "aria-hidden": "true" });
@@ -98,7 +98,7 @@
           number(most[written]),
         ),
       );
-      const title = `layer ${layer + 1}, head ${place}: from what it writes to what it reads`;
+      const title = `layer ${layer + 1}, head ${place}: target rows, source columns`;
       whole.replaceChildren(
         element("caption", {}, title),
         element("thead", {}, head),

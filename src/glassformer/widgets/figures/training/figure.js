@@ -1,6 +1,6 @@
-// A training run, replayed: its curves, and at each checkpoint what it said and where its heads looked.
+// Replay of a training run: curves, translations and attention maps at each checkpoint.
 (function (glassformer) {
-  const REST = 1500; // milliseconds at each checkpoint while it plays
+  const PAUSE = 1500; // milliseconds per checkpoint during playback
 
   const grouped = (number) => number.toLocaleString("en");
   const show = (number) => glassformer.show(number, 2);
@@ -52,8 +52,8 @@
         element(
           "p",
           { class: "note" },
-          "Cross-attention: where each head looks in the last sentence. The same French tokens are given at all " +
-            `steps, those of step ${grouped(lastStep)}. Below each map: its largest weights, on average. Pick a head.`,
+          "Cross-attention of each head in the last sentence, with the same French tokens at every step, those of " +
+            `step ${grouped(lastStep)}. Below each map: the mean of its rows’ largest weights. Pick a head.`,
         ),
         heads.whole,
         large.whole,
@@ -61,28 +61,28 @@
       ...parts,
     );
 
-    /** To be asked only of a run that begins so. */
+    /** Make the prediction, if the run begins accordingly. */
     function question() {
       const first = checkpoints[0];
       const [said] = first.translations;
       if (first.translations.some((text) => text !== said)) return [];
       const asked = prediction({
-        question: `What does it write for these sentences after ${grouped(first.step)} of ${grouped(lastStep)} steps?`,
-        answers: ["Pieces of words", "The same for all", "Their main words, out of order"],
+        question: `How does it translate these sentences after ${grouped(first.step)} of ${grouped(lastStep)} steps?`,
+        answers: ["With fragments of words", "All in the same way", "With their main words, out of order"],
         right: 1,
-        because: `“${said}” each time, whatever the English says. Play it, and see when that ends.`,
+        because: `“${said}” every time, whatever the source. Play the run to see when that changes.`,
       });
       return [asked];
     }
 
-    /** Goes from checkpoint to checkpoint until the last; by single presses where motion is not wanted. */
+    /** Make the playback button; with reduced motion, each press advances by one checkpoint. */
     function makePlayer() {
       const still = matchMedia("(prefers-reduced-motion: reduce)");
       const button = element("button", { type: "button", class: "play" });
       let timer = null;
       const name = () => {
         button.textContent = still.matches ? "Next" : timer === null ? "Play" : "Stop";
-        set(parts[1], { "aria-live": timer === null ? "polite" : "off" }); // what plays is not read aloud
+        set(parts[1], { "aria-live": timer === null ? "polite" : "off" }); // no announcements during playback
       };
       const stop = () => {
         clearInterval(timer);
@@ -99,7 +99,7 @@
       };
       button.addEventListener("click", () => {
         if (timer !== null) return stop();
-        if (!still.matches) timer = setInterval(advance, REST);
+        if (!still.matches) timer = setInterval(advance, PAUSE);
         name();
         advance();
       });
@@ -108,17 +108,17 @@
       return { button, stop };
     }
 
-    /** A sentence, what the translator makes of it, and what we do. */
+    /** Make a sentence with its translation and reference. */
     function makeTranslation(sentence, number) {
       const french = element("p", { lang: "fr" });
-      const known = data.learned[number] ? " (in the training)" : " (never seen)";
+      const known = data.learned[number] ? " (in the training data)" : " (not in the training data)";
       const reference = element("span", { lang: "fr" }, data.references[number]);
       const whole = element(
         "div",
         { class: "sentence" },
         element("p", { class: "note" }, element("span", { lang: "en" }, sentence), known),
         element("div", { class: "french" }, roomFor(number), french),
-        element("p", { class: "note" }, "ours: ", reference),
+        element("p", { class: "note" }, "reference: ", reference),
       );
 
       function draw({ translations, changed }) {
@@ -134,7 +134,7 @@
       return element("mark", {}, word);
     }
 
-    /** The longest of a sentence's translations, unseen, so that nothing below moves. */
+    /** Reserve room for a sentence's longest translation. */
     function roomFor(number) {
       const texts = checkpoints.map(({ translations }) => translations[number]);
       const longest = texts.reduce((one, other) => (other.length > one.length ? other : one));

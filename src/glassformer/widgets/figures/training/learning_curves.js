@@ -1,4 +1,4 @@
-// The curves of a run against its steps, with the point of the moment lit.
+// Learning curves with the current checkpoint highlighted.
 (function (glassformer) {
   const WRITE = {
     loss: (loss) => glassformer.show(loss, 2),
@@ -20,7 +20,7 @@
     ];
   };
 
-  /** Steps on a logarithmic axis, from 0 to 100. */
+  /** Make a logarithmic axis of steps, from 0 to 100. */
   function axisOf(first, last) {
     const at = (step) => Number(((100 * Math.log(step / first)) / Math.log(last / first)).toFixed(2));
     const powers = [10, 100, 1000, 10000, 100000].filter((step) => step > first && at(step) < 75);
@@ -29,7 +29,7 @@
 
   const roundUp = (number) => (number > 10 ? 10 * Math.ceil(number / 10) : Math.ceil(number));
 
-  /** Hide each tick that would touch the one on its right; the last always stays. */
+  /** Hide ticks that would overlap the next one; the last tick is always visible. */
   function thinOut(ticks) {
     let free = Infinity;
     for (const tick of [...ticks].reverse()) {
@@ -40,7 +40,7 @@
     }
   }
 
-  /** `what` is written beside the title, and lit on the first of the curves. */
+  /** Make a plot; `what` is the value shown beside the title and highlighted on the first curve. */
   function makePlot(across, title, what, curves) {
     const { element, set } = glassformer;
     const write = WRITE[what];

@@ -1,18 +1,18 @@
-// Where the boxes of an encoder-decoder stand, and which paths lead from one to another.
+// Layout of the encoder-decoder diagram: boxes and paths.
 (function (glassformer) {
   const WIDTH = 324;
   const HEIGHT = 448;
-  const LEFT = { encoder: 2, decoder: 178 }; // edges of the two stacks
-  const STACK = 144; // their width
-  const INSET = 13; // of the boxes inside a layer
-  const BYPASS = 6; // where the path around a box runs
-  const PRONG = 11; // how far below an attention its queries, keys and values part
+  const LEFT = { encoder: 2, decoder: 178 }; // left edges of the stacks
+  const STACK = 144; // width of a stack
+  const INSET = 13; // of boxes inside a layer
+  const BYPASS = 6; // offset of the residual path
+  const PRONG = 11; // distance below an attention at which its inputs branch
 
   const isNorm = ({ kind }) => ["norm", "add", "add & norm"].includes(kind);
   const attends = ({ kind }) => kind.endsWith("attention");
   const inLayer = ({ sublayer }) => sublayer !== undefined;
 
-  /** Places of the boxes, frames around the layers, and paths; a path knows the box that it leads to. */
+  /** Compute positions of boxes, frames around layers, and paths with the index of their target box. */
   glassformer.layOutTransformer = function (boxes) {
     const order = boxes.map((box, index) => ({ box, index }));
     const stacks = Object.keys(LEFT).map((name) => order.filter(({ box }) => box.stack === name));
@@ -41,7 +41,7 @@
 
   const heightOf = (box) => (isNorm(box) ? 17 : 24);
 
-  /** The room below a box: more where paths part. */
+  /** Compute the gap below a box: larger where paths branch. */
   function gap(before, box) {
     if (!inLayer(box)) return inLayer(before) ? 25 : 10;
     const starts = before.sublayer !== box.sublayer;
@@ -50,7 +50,7 @@
     return (starts ? first : 9) + parts;
   }
 
-  /** Fill the height, whether the norms have boxes of their own or not. */
+  /** Compute the factor that stretches the gaps to fill the height. */
   function stretchOf(stack) {
     const heights = stack.map(heightOf).reduce((left, right) => left + right, 0);
     const gaps = stack.slice(1).map((box, place) => gap(stack[place], box));
@@ -69,7 +69,7 @@
     return { x: LEFT[first.box.stack], y, width: STACK, height: bottom - y, layers: first.box.layers };
   }
 
-  /** Where the path around a sublayer leaves the path into it. */
+  /** Compute the height at which the residual path branches off. */
   function branchBelow({ box, index }, places) {
     return foot(places[index]) + (attends(box) && box.kind !== "cross-attention" ? PRONG + 6 : 6);
   }
@@ -97,7 +97,7 @@
     });
   }
 
-  /** One path parts in three: the same vectors become queries, keys and values. */
+  /** Branch one path into queries, keys and values. */
   function prongs(to, place, start) {
     const parting = [start[0], foot(place) + PRONG];
     const three = ["query", "key", "value"].map((role, number) => {
@@ -123,7 +123,7 @@
     };
   }
 
-  /** From the memory to the keys and values of cross-attention. */
+  /** Connect the memory to the keys and values of cross-attention. */
   function memoryPaths(order, places) {
     const memory = places[order.find(({ box }) => box.kind === "memory").index];
     const { index } = order.find(({ box }) => box.kind === "cross-attention");

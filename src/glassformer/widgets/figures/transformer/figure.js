@@ -1,9 +1,9 @@
-// The whole encoder-decoder as boxes: follow the reader's own sentence through them, with every shape.
+// The encoder-decoder as a diagram of boxes, with the shapes for the reader's own sentence.
 (function (glassformer) {
   const { total, inWords, show } = glassformer.counting;
   const ROLES = { Q: "query", K: "key", V: "value" };
 
-  /** Cut at spaces, and after an elided French word, as `split_words` of the package does. */
+  /** Split at spaces and after French elisions, like `split_words` in the package. */
   glassformer.splitWords = function (text) {
     const apart = text.replaceAll("’", "'").replace(/(?<![\p{L}\p{N}_])(l|n|qu)'/giu, "$1' ");
     return apart.split(/\s+/u).filter(Boolean);
@@ -21,7 +21,7 @@
 
     const [reads, writes] = [
       ["Source sentence", source],
-      ["Given, after <start>", target],
+      ["Target, after <start>", target],
     ].map(([label, value]) => {
       const field = element("input", {
         type: "text",
@@ -49,7 +49,7 @@
 
     const totals = element("p");
     const steps = element("fieldset", { class: "steps" });
-    const drawing = element("svg", { role: "group", "aria-label": "The boxes, from the words upwards" });
+    const drawing = element("svg", { role: "group", "aria-label": "Diagram, from the inputs upwards" });
     const title = element("p", { class: "title" });
     const how = element("p", { class: "how" });
     const facts = element("div", { class: "numbers" });
@@ -65,7 +65,7 @@
           "div",
           { class: "totals" },
           totals,
-          element("p", {}, "shapes of three: (heads, tokens, numbers)"),
+          element("p", {}, "three dimensions: (heads, tokens, width)"),
         ),
       ),
       steps,
@@ -83,24 +83,24 @@
       rebuild();
     }
 
-    /** Under each field: how many words are taken from it, or what is shown without any. */
+    /** Note the number of words below each field, or the default for an empty one. */
     function noteLengths([read, given]) {
       const taken = (list) =>
         list.length > maxWords
-          ? `Only the first ${maxWords} words are taken.`
+          ? `Only the first ${maxWords} words are used.`
           : `${list.length} ${list.length === 1 ? "word" : "words"}`;
-      reads.note.textContent = state.isEmpty ? "Empty: the first sentence is shown instead." : taken(read);
-      writes.note.textContent = given.length > 0 ? taken(given) : "Empty: only <start> is given.";
+      reads.note.textContent = state.isEmpty ? "Empty: the default sentence is shown." : taken(read);
+      writes.note.textContent = given.length > 0 ? taken(given) : "Empty: only <start> is used.";
     }
 
-    /** The box of another model with the same job: there, the norm may be one box with the addition. */
+    /** Match the corresponding box of another model, which may combine addition and norm. */
     function sameAs(kept) {
       const job = ({ kind, stack, sublayer }) =>
         [stack, sublayer, kind.replace(/^(norm|add)$/, "add & norm")].join();
       return (box) => job(box) === job(kept);
     }
 
-    // ---- The line of steps, and the boxes ----
+    // ---- Steps and boxes ----
 
     function rebuild(isLit = (_, place) => place === state.step) {
       const [source, target] = [state.source.length, state.target.length + 1];
@@ -159,7 +159,7 @@
       return whole;
     }
 
-    /** The corners of an arrow's head. */
+    /** Compute the corners of an arrowhead. */
     function head(points) {
       const [[x, y], [fromX, fromY]] = [points.at(-1), points.at(-2)];
       const [across, up] = [Math.sign(x - fromX), Math.sign(y - fromY)];
@@ -217,7 +217,7 @@
       draw();
     }
 
-    // ---- The lit box ----
+    // ---- The selected box ----
 
     function draw() {
       const box = all.boxes[state.step];
@@ -240,12 +240,12 @@
       return sublayer === undefined ? stack : `in each of ${layers} ${stack} layers`;
     }
 
-    /** The reader's own words, as they were cut. */
+    /** List the reader's words as tokens. */
     function tokensOf({ kind }) {
-      const tokens = { "source ids": state.source, "given ids": ["<start>", ...state.target] }[kind];
+      const tokens = { "source ids": state.source, "target ids": ["<start>", ...state.target] }[kind];
       if (!tokens) return "";
       const brief = (token) => (token.length > 16 ? `${token.slice(0, 15)}…` : token);
-      const whose = state.isEmpty && kind === "source ids" ? "Shown instead" : "Yours";
+      const whose = state.isEmpty && kind === "source ids" ? "Default" : "Yours";
       return ` ${whose}: ${tokens.slice(0, 12).map(brief).join(" · ")}${tokens.length > 12 ? " · …" : ""}`;
     }
 
@@ -257,7 +257,7 @@
       ];
     }
 
-    /** What a box holds and what it costs, in all layers, each with the sum that gives it. */
+    /** Show parameters and multiplications in all layers, with their formulas. */
     function costs({ layers, parameters, shared, multiplications }) {
       const sum = (products) => (layers > 1 ? `${layers} × (${inWords(products)})` : inWords(products));
       const rows = (name, products, none) => [
@@ -270,8 +270,8 @@
         element(
           "tbody",
           {},
-          ...rows("parameters", parameters, shared ? `shared: ${shared}` : "nothing to be learned"),
-          ...rows("multiplications", multiplications, "none in a product of matrices"),
+          ...rows("parameters", parameters, shared ? `shared: ${shared}` : "no parameters"),
+          ...rows("multiplications", multiplications, "no matrix products"),
         ),
       );
     }
@@ -289,8 +289,8 @@
     function describe(box) {
       const shapes = box.takes.map(([, shape]) => inBrackets(shape)).join(" and ");
       const share = (box.layers * total(box.parameters)) / all.parameters;
-      const limit = state.limit ? `Only the first ${maxWords} words are taken. ` : "";
-      const empty = state.isEmpty ? "The source field is empty; the first sentence is shown instead. " : "";
+      const limit = state.limit ? `Only the first ${maxWords} words are used. ` : "";
+      const empty = state.isEmpty ? "The source field is empty; the default sentence is shown. " : "";
       return (
         `${empty}${limit}Step ${state.step + 1} of ${all.boxes.length}, ${box.kind}, ${whereabouts(box)}: ` +
         `${shapes} in, ${inBrackets(box.gives[1])} out; ${shareInWords(share)}.`
@@ -303,7 +303,7 @@
     }
 
     noteLengths([state.source, state.target]);
-    rebuild(({ kind }) => kind === "cross-attention"); // where both stacks meet
+    rebuild(({ kind }) => kind === "cross-attention"); // the default selection
   }
 
   (glassformer.figures ??= []).push(["transformer", start]);

@@ -1,15 +1,15 @@
-// What each box of an encoder-decoder takes, gives, holds and costs, counted by formula.
+// Inputs, outputs, parameters and multiplications of each box of an encoder-decoder.
 //
-// A count is a list of products: [[4, 64, 64], [4, 64]] is 4 · 64 · 64 + 4 · 64. Multiplications are those of
-// matrix products. A shape is that of one sentence, without the batch.
+// A count is a list of products: [[4, 64, 64], [4, 64]] is 4 · 64 · 64 + 4 · 64. Only the multiplications of
+// matrix products are counted. Shapes are those of one sentence, without the batch.
 (function (glassformer) {
   const { sum } = glassformer.matrices;
-  const [IDS, VECTORS, NORMED] = ["one id a token", "one vector a token", "normed"];
+  const [IDS, VECTORS, NORMALIZED] = ["one id per token", "one vector per token", "normalized"];
 
   const total = (products) =>
     sum(products.map((factors) => factors.reduce((left, right) => left * right, 1)));
 
-  /** All boxes in the order of the data flow, with the totals over all layers. */
+  /** List all boxes in the order of the data flow, with totals over all layers. */
   glassformer.countTransformer = function ({ model, source, target }) {
     const boxes = [...encoder(model, source), ...decoder(model, source, target)].map((box) => ({
       layers: 1,
@@ -22,13 +22,13 @@
     return { boxes, parameters: over("parameters"), multiplications: over("multiplications") };
   };
 
-  /** What comes out at the end of each sublayer, and so goes into the next one. */
-  const summed = ({ norm }) => (norm === "pre" ? "the sum" : "the sum, normed");
-  /** What comes to a sublayer from below, and what its box takes of it, after a norm or without one. */
+  /** Describe the output of a sublayer. */
+  const summed = ({ norm }) => (norm === "pre" ? "the sum" : "normalized sum");
+  /** Describe the input of a sublayer before and after its norm. */
   const below = (model, sublayer) => (sublayer === 0 ? VECTORS : summed(model));
-  const taken = (model, sublayer) => (model.norm === "pre" ? NORMED : below(model, sublayer));
-  /** What a whole stack gives. */
-  const given = (model) => (model.norm === "pre" ? NORMED : summed(model));
+  const taken = (model, sublayer) => (model.norm === "pre" ? NORMALIZED : below(model, sublayer));
+  /** Describe the output of a stack. */
+  const given = (model) => (model.norm === "pre" ? NORMALIZED : summed(model));
 
   function encoder(model, source) {
     const words = { time: source };
@@ -43,8 +43,8 @@
         takes: [["your sentence, word by word", [source]]],
         gives: [IDS, [source]],
         how:
-          `Each word becomes its number in a list of ${show(model.source_vocabulary_size)}. ` +
-          "A word outside the list has no number, and the embedding no row for it; here it is counted, too.",
+          `Each word becomes its id in a vocabulary of ${show(model.source_vocabulary_size)}. ` +
+          "A word outside the vocabulary has no id and no embedding; this figure counts it anyway.",
       },
       embedding(model, words, model.source_vocabulary_size, false),
       ...sublayers.flatMap((box, sublayer) => residual(model, words, box, { layers, sublayer })),
@@ -54,8 +54,8 @@
         takes: [[given(model), [source, model.d_model]]],
         gives: ["to every decoder layer", [source, model.d_model]],
         how:
-          "Nothing is computed here: what the encoder made of the source is kept for the keys and values of " +
-          "every cross-attention.",
+          "Nothing is computed here: the encoder’s output is stored for the keys and values of every " +
+          "cross-attention.",
       },
     ].map((box) => ({ stack: "encoder", ...box }));
   }
@@ -65,19 +65,19 @@
     const layers = model.num_decoder_layers;
     const { d_model: width, target_vocabulary_size: vocabulary } = model;
     const sublayers = [
-      selfAttention(model, words, { kind: "masked attention", weights: "zero for later tokens" }),
+      selfAttention(model, words, { kind: "masked attention", weights: "0 for later tokens" }),
       crossAttention(model, words, source),
       feedForward(model, words, 2),
     ];
     const isTied = model.tie_embeddings !== "none";
     return [
       {
-        kind: "given ids",
+        kind: "target ids",
         takes: [["<start>, then your words", [target]]],
         gives: [IDS, [target]],
         how:
-          "The translation as far as it is written, shifted right by <start>: at each place the model sees " +
-          "the tokens up to there, and is asked for the next.",
+          "The translation so far, shifted right by <start>: at each position the model sees the tokens up to " +
+          "there and predicts the next one.",
       },
       embedding(model, words, vocabulary, model.tie_embeddings === "all"),
       ...sublayers.flatMap((box, sublayer) => residual(model, words, box, { layers, sublayer })),
@@ -87,17 +87,17 @@
         takes: [[given(model), [target, width]]],
         gives: ["logits", [target, vocabulary]],
         how:
-          `A score for each of ${show(vocabulary)} tokens: the dot product of the vector with a row of a ` +
+          `A score for each of ${show(vocabulary)} tokens: the dot product of the vector and a row of the ` +
           "matrix.",
         parameters: isTied ? [] : [[vocabulary, width]],
-        shared: isTied ? "the matrix of the embedding" : undefined,
+        shared: isTied ? "the embedding matrix" : undefined,
         multiplications: [[target, width, vocabulary]],
       },
       {
         kind: "softmax",
         takes: [["logits", [target, vocabulary]]],
         gives: ["probabilities", [target, vocabulary]],
-        how: "Each row becomes probabilities that sum to one. The last row tells the token to be written next.",
+        how: "Each row becomes probabilities that sum to 1. The last row predicts the next token.",
       },
     ].map((box) => ({ stack: "decoder", ...box }));
   }
@@ -110,32 +110,32 @@
       takes: [[IDS, [time]]],
       gives: [VECTORS, [time, width]],
       how:
-        `Look up each id’s row in a table; times √d_model = √${width} = ` +
+        `Look up the vector of each id; times √d_model = √${width} = ` +
         `${glassformer.show(Math.sqrt(width), 1)}; ` +
-        "plus the sines and cosines of its position.",
+        "plus the sinusoidal encoding of its position.",
       parameters: isShared ? [] : [[vocabulary, width]],
-      shared: isShared ? "the table of the source" : undefined,
+      shared: isShared ? "the source embedding" : undefined,
     };
   }
 
-  /** A sublayer with its addition and its norm: before it (pre) or with the addition (post). */
+  /** Wrap a sublayer with its norm and residual connection. */
   function residual(model, { time }, box, place) {
     const { d_model: width, norm } = model;
     const shape = [time, width];
     const adding = [
-      ["x, past the box", shape],
+      ["x, residual path", shape],
       [box.kind, shape],
     ];
     const parameters = [[2, width]];
     const normed =
-      "each vector minus its mean, over its standard deviation; times a learned scale, plus a learned shift.";
+      "subtract each vector’s mean, divide by its standard deviation; then a learned scale and shift.";
     const parts =
       norm === "pre"
         ? [
             {
               kind: "norm",
               takes: [[below(model, place.sublayer), shape]],
-              gives: [NORMED, shape],
+              gives: [NORMALIZED, shape],
               how: `Layer norm: ${normed}`,
               parameters,
             },
@@ -144,7 +144,7 @@
               kind: "add",
               takes: adding,
               gives: [summed(model), shape],
-              how: `x + ${box.kind}(norm(x)): what came in, plus what was made of it.`,
+              how: `x + ${box.kind}(norm(x)): the input plus the sublayer’s output.`,
             },
           ]
         : [
@@ -160,7 +160,7 @@
     return parts.map((part) => ({ ...part, ...place }));
   }
 
-  /** Layers that norm what they are given leave their last sum to one more norm. */
+  /** Add the final norm of a pre-norm stack. */
   function lastNorm(model, { time }) {
     if (model.norm !== "pre") return [];
     const width = model.d_model;
@@ -169,8 +169,8 @@
       {
         kind: "norm",
         takes: [[summed(model), shape]],
-        gives: [NORMED, shape],
-        how: "Layer norm once more, for nothing else norms the sums of the last layer.",
+        gives: [NORMALIZED, shape],
+        how: "A final layer norm, because pre-norm layers do not normalize their output.",
         parameters: [[2, width]],
       },
     ];
@@ -182,8 +182,8 @@
     return {
       kind,
       takes: [[of, [time, width]]],
-      gives: ["handed over", [time, width]],
-      how: attended(model, kind === "self-attention" ? "all words" : "the tokens up to itself"),
+      gives: ["output", [time, width]],
+      how: attended(model, kind === "self-attention" ? "all words" : "the tokens up to its own position"),
       inside: roles(model, { asking: [of, time], asked: [of, time], weights }),
       parameters: attentionParameters(model),
       multiplications: [
@@ -202,7 +202,7 @@
         [of, [time, width]],
         ["memory", [source, width]],
       ],
-      gives: ["handed over", [time, width]],
+      gives: ["output", [time, width]],
       how: attended(model, "the memory"),
       inside: roles(model, {
         asking: [of, time],
@@ -221,11 +221,11 @@
   function attended({ d_model: width, num_heads: heads }, whom) {
     return (
       `softmax(QKᵀ / √${width / heads}) V in ${heads} heads: compare each query with the keys of ${whom}, ` +
-      "and mix the values by these weights. Then one last map."
+      "and average the values with these weights. Then a final linear map."
     );
   }
 
-  /** Where queries, keys and values come from, and the weights, each with its shape. */
+  /** List queries, keys, values and weights with their sources and shapes. */
   function roles({ d_model: width, num_heads: heads }, { asking, asked, weights }) {
     const from = ([of, time]) => [of, [heads, time, width / heads]];
     return [
@@ -236,7 +236,7 @@
     ];
   }
 
-  /** Four maps with their biases: for queries, keys, values, and the heads joined. */
+  /** Count four linear maps with biases: queries, keys, values and output. */
   function attentionParameters({ d_model: width }) {
     return [
       [4, width, width],
@@ -249,10 +249,10 @@
     return {
       kind: "feed-forward",
       takes: [[taken(model, sublayer), [time, width]]],
-      gives: ["each by itself", [time, width]],
+      gives: ["each separately", [time, width]],
       how:
-        `max(0, x W₁ + b₁) W₂ + b₂: widen each vector to ${show(inner)} numbers, keep what is positive, ` +
-        "narrow it.",
+        `max(0, x W₁ + b₁) W₂ + b₂: widen each vector to ${show(inner)}, apply ReLU, project it ` +
+        "back.",
       inside: [["inside", "widened", [time, inner]]],
       parameters: [[width, inner], [inner], [inner, width], [width]],
       multiplications: [[2, time, width, inner]],
