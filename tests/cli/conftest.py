@@ -10,7 +10,7 @@ from glassformer.translator import Translator
 
 @pytest.fixture(scope="session")
 def translator():
-    """A translator of fresh weights: it writes what chance gave it, but always the same."""
+    """Translator with seeded random weights."""
     tokenizer = Tokenizer.train(small_corpus().train.sources, vocabulary_size=293)
     sizes = {"d_model": 12, "num_heads": 3, "d_ff": 17, "num_encoder_layers": 1, "num_decoder_layers": 1}
     config = TransformerConfig(source_vocabulary_size=293, target_vocabulary_size=293, **sizes)
@@ -19,7 +19,7 @@ def translator():
 
 @pytest.fixture(scope="session")
 def model(translator, tmp_path_factory):
-    """The folder of that translator."""
+    """Folder of that translator."""
     folder = tmp_path_factory.mktemp("translators") / "small"
     translator.save(folder, note="made up")
     return folder
@@ -27,6 +27,6 @@ def model(translator, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def corpus_name(tmp_path_factory):
-    """The name of a corpus of a few sentences."""
+    """Name of a corpus of a few sentences."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         yield pin_small_corpus(tmp_path_factory.mktemp("data"), monkeypatch)

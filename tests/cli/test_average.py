@@ -7,7 +7,7 @@ from glassformer.translator import Translator
 
 @pytest.fixture
 def asked(translator, monkeypatch):
-    """Catch what `average_checkpoints` is asked for; it gives a translator without averaging any."""
+    """Record the calls of `average_checkpoints`, which returns a translator without averaging."""
     caught = []
 
     def average_checkpoints(folder, **choice):

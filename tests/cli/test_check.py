@@ -58,7 +58,7 @@ def check(tmp_path, capsys):
 
 @pytest.fixture
 def interruptible():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     yield
     signal.signal(signal.SIGINT, before)
 

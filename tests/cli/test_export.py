@@ -29,7 +29,7 @@ def test_metadata_is_exported(model, tmp_path):
     assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["note"] == "made up"
 
 
-def test_everyone_may_read_what_is_exported(model, tmp_path):
+def test_exported_files_are_readable_by_everyone(model, tmp_path):
     assert main(["export", str(model), "--output", str(tmp_path)]) == 0
     assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1
 

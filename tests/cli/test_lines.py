@@ -9,7 +9,7 @@ from glassformer.cli.lines import Line, open_sink, read_arguments, read_blocks, 
 
 
 class Dripping:
-    """Gives a few bytes at a time, as a pipe does."""
+    """Source that returns a few bytes at a time, like a pipe."""
 
     def __init__(self, content, size):
         self.rest, self.size = content, size
@@ -61,7 +61,7 @@ def test_an_argument_is_always_one_line():
     ]
 
 
-def test_a_file_is_read_like_a_pipe(tmp_path):
+def test_a_file_is_read_in_the_same_blocks_as_a_pipe(tmp_path):
     (tmp_path / "text").write_bytes(b"one\ntwo\n")
     assert list(read_file(tmp_path / "text")) == [[Line(1, "one"), Line(2, "two")]]
 

@@ -16,7 +16,7 @@ ON_CPU = ["--device", "cpu"]
 
 @pytest.fixture
 def recipes(monkeypatch):
-    """Catch the recipes that would be run."""
+    """Record recipes instead of running them."""
     caught = []
     monkeypatch.setattr(
         train, "run_recipe", lambda recipe, folder, **how: caught.append((recipe, folder, how))
@@ -102,7 +102,7 @@ def test_boolean_options_can_be_negated(recipes):
         (["--learning_rate", "1"], "unrecognized arguments"),
     ],
 )
-def test_an_unknown_or_foreign_option_is_refused(recipes, arguments, message, capsys):
+def test_an_unknown_or_foreign_option_is_rejected(recipes, arguments, message, capsys):
     with pytest.raises(SystemExit) as end:
         main(["train", "--folder", "x", *arguments])
     assert end.value.code == 2

@@ -22,7 +22,7 @@ def expected(translator):
 
 @pytest.fixture
 def pipe(monkeypatch):
-    """Put bytes where the program reads what comes in."""
+    """Replace standard input by bytes."""
 
     def put(content):
         buffer = io.BytesIO(content)
@@ -210,7 +210,7 @@ def test_a_folder_of_another_architecture_is_reported(tmp_path, capsys):
 
 @contextmanager
 def start(model):
-    """Run the program with pipes on all sides; it is ended if it should hang."""
+    """Run the program with pipes, and kill it if it hangs."""
     command = [sys.executable, "-m", "glassformer.cli", "translate", "--model", str(model), *SHORT]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, **pipes) as program:

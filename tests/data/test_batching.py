@@ -9,14 +9,14 @@ from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
 
 MAX_TOKENS, SEED = 97, 5
 
-# What a training that was interrupted goes on with, on whatever machine and version.
+# Batches that a resumed run must use on every machine and in every version.
 PLANS = [[[3, 5], [1, 6], [4], [2], [0]], [[3, 5], [1, 6], [2], [4], [0]]]
 
 sizes = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23)), min_size=1, max_size=67)
 
 
 def sentences(lengths):
-    """Sentences of these lengths, no two ids in one of them alike."""
+    """Make sentences of these lengths, each of distinct ids."""
     return [list(range(3, 3 + length)) for length in lengths]
 
 
@@ -57,7 +57,7 @@ def test_a_single_sentence_may_have_max_tokens():
 
 
 def test_equal_lengths_fill_batches_to_max_tokens():
-    batches = make_batches([(5, 9)] * 35)  # 11 ids a target with its marks: 8 rows fit
+    batches = make_batches([(5, 9)] * 35)  # 11 ids per target with special tokens, so 8 rows fit
     assert sorted(map(len, batches.epoch(0))) == [3, 8, 8, 8, 8]
 
 
@@ -171,7 +171,7 @@ def test_missing_rows_are_rejected(as_a_user, indices):
         make_batches([(2, 3)] * 3).collate(indices)
 
 
-def test_a_budget_a_seed_and_an_epoch_are_whole_numbers():
+def test_max_tokens_seed_and_epoch_are_whole_numbers():
     with pytest.raises(ValueError, match="max_tokens must be a whole number of at least 1, got 0"):
         make_batches([(2, 3)], max_tokens=0)
     with pytest.raises(ValueError, match="seed must be at least 0, got -1"):

@@ -271,7 +271,7 @@ def test_normalisation_preserves_the_tokens_of_published_multi30k_scores(target_
     normalise = sacremoses.MosesPunctNormalizer(target_language).normalize
     tokenize = sacremoses.MosesTokenizer(target_language).tokenize
     test = load_corpus(f"multi30k-en-{target_language}", folder=DATA).tests[f"test{year}"]
-    # The line's end is part of what Moses' rules match.
+    # Moses's rules match the end of the line, too.
     got = [tokenize(normalise(f"{target.lower()}\n"), return_str=True) for (target,) in test.references]
     official = (MOSES / f"test_{year}_flickr.lc.norm.tok.{target_language}").read_text("utf-8")
     assert got == official.removesuffix("\n").split("\n")

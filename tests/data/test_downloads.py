@@ -174,7 +174,7 @@ def test_an_interrupted_download_leaves_no_file_and_the_next_one_works(mirror, c
     program = (
         "import signal\n"
         "from glassformer.data.downloads import PinnedFile, read_pinned\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job would ignore it
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs ignore it
         f"read_pinned([{file!r}], cache={str(cache)!r})"
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)

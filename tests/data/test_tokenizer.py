@@ -27,7 +27,7 @@ FIRST_BYTE, FIRST_PIECE = 3, 259
 
 tricky_text = st.text("' -’\u00a0aeé\u0301t5.▁", max_size=11)
 any_text = tricky_text | st.text(st.characters(exclude_categories=["Cs"]))
-# Characters whose class no version of Unicode will change, so that Python and the library agree on them.
+# Characters whose class is the same in every version of Unicode, so that Python and the library agree.
 settled_text = tricky_text | st.text(
     st.characters(max_codepoint=0x17F) | st.sampled_from("'' -’\u202f\u0301tls🙂世Ωя½")
 )
@@ -47,7 +47,7 @@ def plain(text):
 
 
 def encode_slowly(text, merges, id_of):
-    """What the tokenizer does, step by step, on plain lists."""
+    """Encode a sentence step by step with plain lists."""
     of_class = {
         name: "".join({known, *(re.escape(c) for c in text if unicodedata.category(c)[0] == name)})
         for name, known in (("L", "a"), ("M", "\u0301"), ("N", "0"))
@@ -72,7 +72,7 @@ def encode_slowly(text, merges, id_of):
 
 @pytest.fixture
 def tables(tokenizer, tmp_path):
-    """Merges and ids as they stand in the file, each piece as its bytes."""
+    """Read merges and ids from the file, with each token as bytes."""
     path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
     model = json.loads(path.read_text(encoding="utf-8"))["model"]
@@ -185,7 +185,7 @@ def test_a_very_long_line_is_decoded_completely(tokenizer, line):
 
 
 def in_another_process(program, **environment):
-    """Run a program with the tokenizer loaded afresh; its output and what it complains of."""
+    """Run a program in a new process, and return its output and warnings."""
     inherited = {name: value for name, value in os.environ.items() if name != "TOKENIZERS_PARALLELISM"}
     return subprocess.run(
         [sys.executable, "-c", f"from glassformer.data.tokenizer import Tokenizer\n{program}"],
@@ -280,7 +280,7 @@ def test_a_tokenizer_with_other_rules_is_rejected(tokenizer, tmp_path):
 
 
 @pytest.mark.parametrize("size", [0, 258, True, 300.0])
-def test_a_vocabulary_too_small_for_marks_and_bytes_is_refused(as_a_user, size):
+def test_a_vocabulary_too_small_for_special_tokens_and_bytes_is_rejected(as_a_user, size):
     with pytest.raises(ValueError, match=rf"vocabulary_size must be .* got {size}"):
         Tokenizer.train(SENTENCES, vocabulary_size=size)
 

@@ -1,4 +1,4 @@
-"""A small run that ends in seconds; as a program, it may be killed: small_run.py FOLDER [fall at STEP]."""
+"""A run that takes seconds, as functions and as a program: small_run.py FOLDER [STEP to be killed at]."""
 
 import os
 import signal
@@ -38,32 +38,32 @@ def small_corpus():
     return Corpus("grammar", "en", "fr", "ours", first, last, {"test": last})
 
 
-def small_trainer(folder, *, workers=None, dropout=0.1, corpus=None, **changes):
+def small_trainer(folder, *, workers=None, dropout=0.1, corpus=None, device="cpu", **changes):
     corpus = corpus or small_corpus()
     sources, targets = corpus.train.pairs()
     tokenizer = Tokenizer.train([*sources, *targets], vocabulary_size=330)
     sizes = {"d_model": 12, "num_heads": 2, "d_ff": 20, "num_encoder_layers": 1, "num_decoder_layers": 1}
     config = TransformerConfig.tiny(tokenizer.vocabulary_size, norm="pre", dropout=dropout, **sizes)
-    model = Transformer(config, generator=torch.Generator().manual_seed(5))
+    model = Transformer(config, generator=torch.Generator().manual_seed(5)).to(device)
     settings = replace(SETTINGS, **changes)
     return Trainer(
         Translator(model, tokenizer), corpus, settings, Path(folder), workers=workers, progress_bar=False
     )
 
 
-def fall_once(trainer, at_step):
-    """End this process without a word, the first time that it comes to a step."""
-    fallen = trainer.folder / "fallen"
+def kill_once(trainer, at_step):
+    """Kill this process the first time that it reaches a step."""
+    killed = trainer.folder / "killed"
     step = trainer._step
 
-    def step_or_fall(group):
+    def step_or_kill(group):
         is_last = trainer.workers.rank == trainer.workers.size - 1
-        if trainer.progress.step == at_step and is_last and not fallen.exists():
-            fallen.touch()
+        if trainer.progress.step == at_step and is_last and not killed.exists():
+            killed.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return step(group)
 
-    trainer._step = step_or_fall
+    trainer._step = step_or_kill
 
 
 if __name__ == "__main__":
@@ -71,7 +71,7 @@ if __name__ == "__main__":
         trainer = small_trainer(sys.argv[1], workers=workers, dropout=0.0)
         trainer.folder.mkdir(exist_ok=True)
         if len(sys.argv) > 2:
-            fall_once(trainer, int(sys.argv[2]))
+            kill_once(trainer, int(sys.argv[2]))
         translator = trainer.run()
         if workers.is_main:
             translator.save(trainer.folder / "translator")

@@ -1,4 +1,4 @@
-"""A corpus of a few sentences, which is loaded like one that is known: by its name, from pinned files."""
+"""A corpus of a few sentences that is loaded by its name from pinned files, like the real ones."""
 
 import hashlib
 
@@ -13,7 +13,7 @@ TESTS = ("test_2016_flickr", "test_2017_flickr", "test_2017_mscoco", "test_2018_
 
 
 def pin_small_corpus(folder, monkeypatch):
-    """Write the files of the corpus into a folder, and put them in the place of the real ones."""
+    """Write the files of the corpus into a folder, and replace the real corpus by them."""
     corpus = small_corpus()
     test = Sentences(*(part[:2] for part in corpus.validation))
     splits = {"train": corpus.train, "val": corpus.validation} | dict.fromkeys(TESTS, test)

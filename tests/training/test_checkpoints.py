@@ -140,7 +140,7 @@ def test_an_average_is_loaded_into_a_model_that_ties_its_weights(tmp_path):
         (nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 7)), r"(?s)does not fit this model: .*torch\.Size\(\[5"),
     ],
 )
-def test_an_average_of_another_model_is_refused(tmp_path, other, message):
+def test_an_average_of_another_model_is_rejected(tmp_path, other, message):
     checkpoint = save_checkpoint(tmp_path, *trained(0), Progress(step=1), keep=1)
     with pytest.raises(ValueError, match=message):
         load_average(other, [checkpoint])

@@ -16,7 +16,7 @@ MODEL = {"d_model": 12, "num_heads": 2, "d_ff": 20, "num_encoder_layers": 1, "nu
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a run that was interrupted: it has recipe, tokenizer and three checkpoints."""
+    """Folder of an interrupted run, with recipe, tokenizer and three checkpoints."""
     folder = tmp_path_factory.mktemp("run")
     trainer = small_trainer(folder, steps=3, checkpoint_every=1, keep_checkpoints=3, validate_every=99)
     trainer.translator.tokenizer.save(folder / "tokenizer.json")

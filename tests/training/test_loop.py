@@ -29,7 +29,7 @@ def test_no_pair_occurs_twice_in_an_epoch():
         assert len(drawn.unique()) == len(drawn) == PAIRS // BATCH * BATCH
 
 
-def test_epochs_differ_and_leave_no_pair_out_for_ever():
+def test_epochs_differ_and_eventually_use_every_pair():
     batches = draw()
     rounds = [torch.cat([next(batches)[0][:, 0] for _ in range(PAIRS // BATCH)]) for _ in range(20)]
     assert len({tuple(drawn.tolist()) for drawn in rounds}) == 20

@@ -160,7 +160,7 @@ def test_the_chunked_loss_never_holds_all_logits():
 
 
 class TorchDispatchLargest(TorchDispatchMode):
-    """Watch how many numbers the largest array holds that any operation gives."""
+    """Record the size of the largest tensor that any operation returns."""
 
     numel = 0
 

@@ -1,4 +1,4 @@
-"""Real processes that torchrun starts, over gloo."""
+"""Training with real processes, started by torchrun and connected by gloo."""
 
 import os
 import subprocess
@@ -46,10 +46,10 @@ def test_two_processes_come_to_the_same_losses_as_one(run_alone, tmp_path):
 
 
 def test_a_killed_worker_is_restarted_and_resumes(run_alone, tmp_path):
-    arguments = ("--max-restarts=1", small_run.__file__, tmp_path / "fallen", 7)
+    arguments = ("--max-restarts=1", small_run.__file__, tmp_path / "restarted", 7)
     torchrun(*arguments, TORCH_DISABLE_SHARE_RDZV_TCP_STORE="1")
-    assert (tmp_path / "fallen" / "fallen").exists()
-    assert_close(losses(tmp_path / "fallen"), losses(run_alone), rtol=1e-5, atol=1e-5)
+    assert (tmp_path / "restarted" / "killed").exists()
+    assert_close(losses(tmp_path / "restarted"), losses(run_alone), rtol=1e-5, atol=1e-5)
 
 
 def test_restarts_that_keep_workers_from_connecting_are_rejected(monkeypatch):

@@ -122,8 +122,10 @@ def test_a_recipe_with_older_names_of_settings_still_loads(whole_run, recipe, tm
     settings = stored["recipe"]["settings"]
     settings["accumulate"] = settings.pop("accumulation_steps") + 1
     stored["recipe"]["kind"] = stored["recipe"].pop("architecture")
+    stored["recipe"]["model"]["positions"] = "linear_bias"
     (tmp_path / "recipe.json").write_text(json.dumps(stored), encoding="utf-8")
-    assert read_recipe(tmp_path).settings == replace(recipe.settings, accumulation_steps=2)
+    settings = replace(recipe.settings, accumulation_steps=2)
+    assert read_recipe(tmp_path) == replace(recipe, model=SIZES | {"positions": "alibi"}, settings=settings)
 
 
 @pytest.mark.parametrize("spoil", [lambda text: text[:50], lambda text: text.replace("d_model", "breadth")])

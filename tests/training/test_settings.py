@@ -28,6 +28,6 @@ def test_an_invalid_setting_is_named(wrong, message, as_a_user):
 
 
 def test_every_setting_has_a_description():
-    explained = inspect.getdoc(TrainingSettings)  # Python 3.13 takes the indentation out of __doc__ itself
+    explained = inspect.getdoc(TrainingSettings)  # Python 3.13 removes the indentation of __doc__
     for field in dataclasses.fields(TrainingSettings):
         assert f"\n    {field.name}: " in explained

@@ -7,6 +7,7 @@ import sys
 import pytest
 import small_run
 import torch
+from rehearsal_device import IS_SUPPORTED, count_host_reads, rehearsal
 from small_run import SETTINGS, small_corpus, small_trainer
 from torch.testing import assert_close
 
@@ -103,8 +104,9 @@ def test_accumulated_gradients_equal_those_of_one_large_batch(tmp_path):
         assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
 
 
-def test_a_loss_of_nan_stops_the_run_with_its_step_and_advice(tmp_path):
-    trainer = small_trainer(tmp_path)
+@pytest.mark.parametrize("log_every", [1, 9])
+def test_a_loss_of_nan_stops_the_run_with_its_step_and_advice(tmp_path, log_every):
+    trainer = small_trainer(tmp_path, log_every=log_every)
     step = trainer._step
 
     def poisoned(group):
@@ -118,7 +120,7 @@ def test_a_loss_of_nan_stops_the_run_with_its_step_and_advice(tmp_path):
         DivergenceError, match=r"loss is nan at step 5; the last checkpoint, .*step_00000004, is sound"
     ):
         trainer.run()
-    resumed = small_trainer(tmp_path)
+    resumed = small_trainer(tmp_path, log_every=log_every)
     resumed.run()
     assert math.isfinite(losses(tmp_path)[-1])
 
@@ -129,6 +131,16 @@ def test_the_trained_weights_are_the_mean_of_the_last_checkpoints(whole_run):
     weights = whole_run.model.state_dict()
     for name, mean in average_weights(places).items():
         assert_close(weights[name], mean)
+
+
+@pytest.mark.skipif(not IS_SUPPORTED, reason="this PyTorch has no Python backends")
+def test_a_step_reads_nothing_from_the_device_but_the_number_of_labels(tmp_path):
+    with rehearsal() as device:
+        trainer = small_trainer(tmp_path, device=device)
+        _, _, group = next(trainer._groups())
+        with count_host_reads() as counts:
+            trainer._step(group)
+        assert counts.total() == len(group), counts
 
 
 def test_the_optimizer_receives_clipped_gradients(tmp_path, monkeypatch):

@@ -166,8 +166,8 @@ def parse(source: str | Iterable[str]) -> Example:
         adjective=adjective(found["adjective"]),
         negated=found["negation"] is not None,
     )
-    if (wanted := join_words(example.source)) != sentence:
-        raise ValueError(f"source must read {wanted!r}, got {sentence!r}")
+    if (expected := join_words(example.source)) != sentence:
+        raise ValueError(f"source must read {expected!r}, got {sentence!r}")
     return example
 
 
