@@ -2,6 +2,7 @@
 
 import os
 import random
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,5 +55,5 @@ def _count(device_type: str) -> int:
         return 1
     if device_type == "mps":
         return int(torch.backends.mps.is_available())
-    module = getattr(torch, device_type, None)  # torch.cuda, torch.xpu or what an extension registered
+    module: Any = getattr(torch, device_type, None)  # torch.cuda, torch.xpu or what an extension registered
     return int(module.device_count()) if hasattr(module, "device_count") else 0
