@@ -19,9 +19,10 @@ def make_model(
     target_size=TARGET_SIZE,
     **overrides,
 ):
-    """A model that never learned; its weights are large (``wild``), or it would say the same all the time.
+    """Make an untrained model.
 
-    The larger ``eager``, the sooner it ends.
+    Its weights are large (``wild``), or it would always generate the same; the larger ``eager``, the sooner
+    it ends.
     """
     generator = torch.Generator().manual_seed(seed)
     vocabularies = {"source_vocabulary_size": source_size, "target_vocabulary_size": target_size}
@@ -40,7 +41,7 @@ def make_model(
 
 
 def _make_eager(model, eager):
-    """Add to the logit of the end."""
+    """Raise the logit of the end token."""
     if model.output_proj.bias is not None:
         model.output_proj.bias.data[END] += eager
         return
@@ -51,7 +52,7 @@ def _make_eager(model, eager):
 
 
 def make_sources(count, longest=6, seed=0):
-    """Sentences of 1 to ``longest`` tokens, as ids that are filled up."""
+    """Make padded sentences of 1 to ``longest`` tokens."""
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, longest + 1, (count, 1), generator=generator)
     ids = torch.randint(3, SOURCE_SIZE, (count, longest), generator=generator)

@@ -10,13 +10,13 @@ from glassformer.modules.transformer import Transformer
 
 from .conftest import END, PAD, START, TARGET_SIZE, make_model, make_sources
 
-MARKS = {"start_id": START, "end_id": END}
+SPECIAL_IDS = {"start_id": START, "end_id": END}
 PENALTIES = [("none", None), ("average", None), ("average", 0.3), ("gnmt", None), ("gnmt", 2)]
 every_penalty = pytest.mark.parametrize(("length_penalty", "alpha"), PENALTIES)
 
 
 def penalty(kind, alpha, length):
-    """What the docstring says."""
+    """Compute the length penalty as documented."""
     if kind == "none":
         return 1
     if kind == "average":
@@ -26,7 +26,7 @@ def penalty(kind, alpha, length):
 
 @torch.no_grad()
 def log_probabilities(model, source_ids, translations):
-    """What the model, given all of it at once, says of each of several translations of one sentence."""
+    """Return the log-probabilities of several translations of one sentence, each in one forward pass."""
     width = max(map(len, translations))
     given = [[START, *ids[:-1], *[PAD] * (width - len(ids))] for ids in translations]
     log_probs = model(source_ids.expand(len(given), -1), torch.tensor(given)).log_softmax(-1).tolist()
@@ -36,7 +36,7 @@ def log_probabilities(model, source_ids, translations):
 
 
 def exhaustive(model, source_ids, max_length, kind, alpha):
-    """Every translation there is, the best first, those that ended before those that were cut."""
+    """Return all translations, best first, ended ones before truncated ones."""
     letters = [id for id in range(model.config.target_vocabulary_size) if id not in (PAD, END)]
     whole = [
         (*ids, END) if length < max_length else ids
@@ -52,14 +52,14 @@ def exhaustive(model, source_ids, max_length, kind, alpha):
 
 @torch.no_grad()
 def patient_search(model, source_ids, max_length, beam_size, kind, alpha):
-    """The same search for one sentence, without a batch, a cache, or stopping before all beams have ended."""
+    """Search for one sentence without batch, cache or early stopping."""
     beams, found = [((), 0.0)], []
     for length in range(1, max_length + 1):
         room = beam_size - len(found)
         if not beams:
             break
-        written = torch.tensor([[START, *ids] for ids, _ in beams])
-        steps = model(source_ids.expand(len(beams), -1), written)[:, -1].log_softmax(-1).tolist()
+        generated = torch.tensor([[START, *ids] for ids, _ in beams])
+        steps = model(source_ids.expand(len(beams), -1), generated)[:, -1].log_softmax(-1).tolist()
         candidates = [
             ((*ids, id), log_prob + step)
             for (ids, log_prob), row in zip(beams, steps, strict=True)
@@ -92,7 +92,7 @@ def test_a_wide_enough_beam_finds_the_best_of_all_sentences(length_penalty, alph
     found = beam_search(
         model,
         source_ids,
-        **MARKS,
+        **SPECIAL_IDS,
         max_length=4,
         beam_size=len(expected),
         n_best=11,
@@ -107,7 +107,7 @@ def test_a_wide_enough_beam_finds_the_best_of_all_sentences(length_penalty, alph
 def test_stopping_early_loses_nothing(length_penalty, alpha, beam_size, n_best):
     model, source_ids = make_model(seed=beam_size), make_sources(5, seed=beam_size)
     options = {"length_penalty": length_penalty, "alpha": alpha, "beam_size": beam_size, "max_length": 8}
-    found = beam_search(model, source_ids, **MARKS, **options, n_best=n_best)
+    found = beam_search(model, source_ids, **SPECIAL_IDS, **options, n_best=n_best)
     for row, hypotheses in zip(source_ids, found, strict=True):
         source = row[row != PAD][None]
         expected = patient_search(model, source, 8, beam_size, length_penalty, alpha)
@@ -115,7 +115,7 @@ def test_stopping_early_loses_nothing(length_penalty, alpha, beam_size, n_best):
 
 
 class Scripted(Transformer):
-    """Ends at once in four cases of ten; or else it writes a 3 that nearly always leads to 4, 5, the end."""
+    """Ends at once with probability 0.4; else it generates a 3, then most likely 4, 5 and the end."""
 
     def decode(self, target_ids, memory, memory_mask=None):
         likely = torch.full((4, TARGET_SIZE), 1e-4)
@@ -131,7 +131,7 @@ class Scripted(Transformer):
 def test_a_hypothesis_that_starts_behind_may_win(length_penalty, alpha, best):
     model = Scripted(make_model().config).eval()
     options = {"beam_size": 2, "max_length": 4, "length_penalty": length_penalty, "alpha": alpha}
-    [[found]] = beam_search(model, make_sources(1), **MARKS, **options)
+    [[found]] = beam_search(model, make_sources(1), **SPECIAL_IDS, **options)
     assert found.ids == best
 
 
@@ -142,7 +142,7 @@ def test_the_search_stops_when_no_beam_can_still_win():
     for length_penalty in ("none", "average"):
         steps.clear()
         hypotheses = beam_search(
-            model, source_ids, **MARKS, max_length=500, beam_size=5, length_penalty=length_penalty
+            model, source_ids, **SPECIAL_IDS, max_length=500, beam_size=5, length_penalty=length_penalty
         )
         assert hypotheses[0][0].ended
         assert len(steps) < 500
@@ -151,9 +151,9 @@ def test_the_search_stops_when_no_beam_can_still_win():
 @pytest.mark.parametrize("length_penalty", ["none", "average", "gnmt"])
 def test_one_beam_is_greedy_decoding(any_model, length_penalty):
     source_ids = make_sources(13)
-    written = greedy_decode(any_model, source_ids, **MARKS).tolist()
-    found = beam_search(any_model, source_ids, **MARKS, beam_size=1, length_penalty=length_penalty)
-    for row, [hypothesis] in zip(written, found, strict=True):
+    generated = greedy_decode(any_model, source_ids, **SPECIAL_IDS).tolist()
+    found = beam_search(any_model, source_ids, **SPECIAL_IDS, beam_size=1, length_penalty=length_penalty)
+    for row, [hypothesis] in zip(generated, found, strict=True):
         assert hypothesis.ids == tuple(id for id in row if id != PAD)
 
 
@@ -161,7 +161,7 @@ def test_beam_search_finds_the_same_with_and_without_a_cache(any_model, device):
     source_ids = make_sources(5).to(device)
     options = {"beam_size": 3, "n_best": 3, "max_length": 7}
     cached, uncached = (
-        beam_search(any_model.to(device), source_ids, **MARKS, **options, use_cache=cached)
+        beam_search(any_model.to(device), source_ids, **SPECIAL_IDS, **options, use_cache=cached)
         for cached in (True, False)
     )
     for found, expected in zip(cached, uncached, strict=True):
@@ -170,16 +170,16 @@ def test_beam_search_finds_the_same_with_and_without_a_cache(any_model, device):
 
 def test_results_do_not_depend_on_the_rest_of_the_batch(any_model):
     source_ids = make_sources(17, seed=2)
-    together = beam_search(any_model, source_ids, **MARKS, beam_size=3, n_best=3)
+    together = beam_search(any_model, source_ids, **SPECIAL_IDS, beam_size=3, n_best=3)
     for row, found in zip(source_ids, together, strict=True):
-        [alone] = beam_search(any_model, row[row != PAD][None], **MARKS, beam_size=3, n_best=3)
+        [alone] = beam_search(any_model, row[row != PAD][None], **SPECIAL_IDS, beam_size=3, n_best=3)
         assert_same_hypotheses(found, alone)
     assert len({len(found[0].ids) for found in together}) > 1
 
 
 def test_hypotheses_have_the_log_probability_that_the_model_assigns():
     model, source_ids = make_model(), make_sources(1)
-    [found] = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4)
+    [found] = beam_search(model, source_ids, **SPECIAL_IDS, beam_size=4, n_best=4)
     assert len({one.ids for one in found}) == 4
     expected = log_probabilities(model, source_ids, [one.ids for one in found])
     assert [one.log_probability for one in found] == pytest.approx(expected, abs=1e-4)
@@ -190,7 +190,7 @@ def test_hypotheses_have_the_log_probability_that_the_model_assigns():
 def test_several_beams_find_more_probable_translations_than_one():
     model, source_ids = make_model(wild=2.0, seed=1), make_sources(29)
     narrow, wide = (
-        beam_search(model, source_ids, **MARKS, max_length=20, beam_size=size, length_penalty="none")
+        beam_search(model, source_ids, **SPECIAL_IDS, max_length=20, beam_size=size, length_penalty="none")
         for size in (1, 6)
     )
     gains = [
@@ -212,13 +212,13 @@ def test_each_sentence_has_its_own_maximum_length():
 
 def test_forbidden_tokens_and_padding_are_never_generated():
     options = {"beam_size": 40, "n_best": 40, "max_length": 4, "forbidden_ids": (START, 5)}
-    [found] = beam_search(make_model(wild=0.1), make_sources(1), **MARKS, **options)
+    [found] = beam_search(make_model(wild=0.1), make_sources(1), **SPECIAL_IDS, **options)
     assert {id for one in found for id in one.ids} == {END, 3, 4, 6}
 
 
 def test_a_small_vocabulary_gives_as_many_hypotheses_as_exist():
     options = {"beam_size": 9, "n_best": 9, "max_length": 2, "forbidden_ids": (START,)}
-    [found] = beam_search(make_model(target_size=4), make_sources(1), **MARKS, **options)
+    [found] = beam_search(make_model(target_size=4), make_sources(1), **SPECIAL_IDS, **options)
     assert {one.ids for one in found} == {(END,), (3, END), (3, 3)}
 
 
@@ -237,16 +237,16 @@ def test_a_small_vocabulary_gives_as_many_hypotheses_as_exist():
 )
 def test_invalid_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        beam_search(make_model(), make_sources(2), **(MARKS | options))
+        beam_search(make_model(), make_sources(2), **(SPECIAL_IDS | options))
 
 
 def test_a_model_in_training_mode_is_refused():
     with pytest.raises(ValueError, match="model must be in evaluation mode"):
-        beam_search(make_model().train(), make_sources(2), **MARKS)
+        beam_search(make_model().train(), make_sources(2), **SPECIAL_IDS)
 
 
 def test_logits_that_are_not_finite_are_refused():
     model = make_model()
     model.decoder.layers[0].feed_forward.outer.weight.data[3] = math.nan
     with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):
-        beam_search(model, make_sources(2), **MARKS)
+        beam_search(model, make_sources(2), **SPECIAL_IDS)

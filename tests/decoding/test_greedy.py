@@ -16,7 +16,7 @@ from .conftest import make_sources
 ENGLISH = Vocabulary(tuple("abcdefg"))
 FRENCH = Vocabulary(tuple("ABCDEFG"))
 LONGEST = 5
-MARKS = {"start_id": START_ID, "end_id": END_ID}
+SPECIAL_IDS = {"start_id": START_ID, "end_id": END_ID}
 either_norm = pytest.mark.parametrize("norm", ["post", "pre"])
 
 
@@ -32,22 +32,22 @@ CONFIG = TransformerConfig(
 
 
 class Shouter(Transformer):
-    """Says letters back in capitals, then the end, again and again; and counts what it does."""
+    """Repeats letters in capitals, then the end token, and counts calls of encode and decode."""
 
     def __init__(self):
         super().__init__(CONFIG)
-        self.read = self.wrote = 0
+        self.encoded = self.decoded = 0
 
     def encode(self, source_ids):
-        self.read += 1
+        self.encoded += 1
         memory = nn.functional.one_hot(source_ids, CONFIG.d_model).float()
         return memory, padding_mask(source_ids, PAD_ID)
 
     def decode(self, target_ids, memory, memory_mask=None):
-        self.wrote += 1
-        heard = nn.functional.pad(memory.argmax(-1), (0, target_ids.shape[1]))[:, : target_ids.shape[1]]
-        said = heard.masked_fill(heard == PAD_ID, END_ID)
-        return nn.functional.one_hot(said, len(FRENCH)).float()
+        self.decoded += 1
+        letters = nn.functional.pad(memory.argmax(-1), (0, target_ids.shape[1]))[:, : target_ids.shape[1]]
+        capitals = letters.masked_fill(letters == PAD_ID, END_ID)
+        return nn.functional.one_hot(capitals, len(FRENCH)).float()
 
 
 def make_model(norm="pre"):
@@ -56,7 +56,7 @@ def make_model(norm="pre"):
 
 
 def make_sentences(count, seed=0):
-    """Sentences of 1 to 5 letters."""
+    """Make sentences of 1 to 5 letters."""
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, LONGEST + 1, (count,), generator=generator)
     return [
@@ -72,26 +72,26 @@ def shouter():
 
 def test_translate_maps_words_to_words(shouter):
     sentences = [("a", "b", "c"), ("g",), ("d", "d", "e", "f")]
-    written = translate(shouter, sentences, ENGLISH, FRENCH, max_length=10)
-    assert written == [("A", "B", "C"), ("G",), ("D", "D", "E", "F")]
+    generated = translate(shouter, sentences, ENGLISH, FRENCH, max_length=10)
+    assert generated == [("A", "B", "C"), ("G",), ("D", "D", "E", "F")]
 
 
 def test_each_row_ends_once_and_is_padded(shouter):
     source_ids = torch.from_numpy(ENGLISH.batch([("a", "b", "c"), ("g",)]))
-    written = greedy_decode(shouter, source_ids, **MARKS, max_length=10)
+    generated = greedy_decode(shouter, source_ids, **SPECIAL_IDS, max_length=10)
     a, b, c, g = FRENCH.encode("ABCG")
-    assert written.tolist() == [[a, b, c, END_ID], [g, END_ID, PAD_ID, PAD_ID]]
+    assert generated.tolist() == [[a, b, c, END_ID], [g, END_ID, PAD_ID, PAD_ID]]
 
 
 @either_norm
 def test_each_token_is_the_most_probable_after_those_before_it(norm, device):
     model = make_model(norm).to(device)
     source_ids = torch.tensor([[3, 5, 4]], device=device)
-    written = greedy_decode(model, source_ids, **MARKS, max_length=6)
+    generated = greedy_decode(model, source_ids, **SPECIAL_IDS, max_length=6)
     start = torch.full((1, 1), START_ID, device=device)
-    for place in range(written.shape[1]):
-        logits = model(source_ids, torch.cat([start, written[:, :place]], dim=1))
-        assert logits[0, -1].argmax() == written[0, place]
+    for place in range(generated.shape[1]):
+        logits = model(source_ids, torch.cat([start, generated[:, :place]], dim=1))
+        assert logits[0, -1].argmax() == generated[0, place]
 
 
 @either_norm
@@ -105,31 +105,33 @@ def test_translations_do_not_depend_on_the_rest_of_the_batch(norm):
 
 def test_decoding_stops_when_all_sentences_have_ended(shouter):
     translate(shouter, [("a", "b"), ("c",)], ENGLISH, FRENCH, max_length=50)
-    assert shouter.wrote == 3  # two letters and the end
+    assert shouter.decoded == 3  # two letters and the end
 
 
 def test_decoding_stops_at_the_maximum_length():
-    written = greedy_decode(make_model(), torch.tensor([[3, 4]]), start_id=START_ID, end_id=-1, max_length=7)
-    assert written.shape == (1, 7)
+    generated = greedy_decode(
+        make_model(), torch.tensor([[3, 4]]), start_id=START_ID, end_id=-1, max_length=7
+    )
+    assert generated.shape == (1, 7)
 
 
 def test_the_source_is_encoded_once(shouter):
     translate(shouter, [("a", "b")], ENGLISH, FRENCH, max_length=9)
-    assert shouter.read == 1
+    assert shouter.encoded == 1
 
 
 def test_decoding_records_no_gradient():
-    assert not greedy_decode(make_model(), torch.tensor([[3, 4]]), **MARKS, max_length=2).requires_grad
+    assert not greedy_decode(make_model(), torch.tensor([[3, 4]]), **SPECIAL_IDS, max_length=2).requires_grad
 
 
 def test_a_model_in_training_mode_is_refused():
     with pytest.raises(ValueError, match="model must be in evaluation mode, got training mode"):
-        greedy_decode(make_model().train(), torch.tensor([[3]]), **MARKS, max_length=3)
+        greedy_decode(make_model().train(), torch.tensor([[3]]), **SPECIAL_IDS, max_length=3)
 
 
 def test_a_maximum_length_of_zero_is_refused():
     with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
-        greedy_decode(make_model(), torch.tensor([[3]]), **MARKS, max_length=0)
+        greedy_decode(make_model(), torch.tensor([[3]]), **SPECIAL_IDS, max_length=0)
 
 
 def test_an_unknown_word_is_named():
@@ -140,17 +142,18 @@ def test_an_unknown_word_is_named():
 def test_greedy_decoding_generates_the_same_with_and_without_a_cache(any_model, device):
     source_ids = make_sources(13).to(device)
     cached, uncached = (
-        greedy_decode(any_model.to(device), source_ids, **MARKS, use_cache=cached) for cached in (True, False)
+        greedy_decode(any_model.to(device), source_ids, **SPECIAL_IDS, use_cache=cached)
+        for cached in (True, False)
     )
     assert torch.equal(cached, uncached)
 
 
 def test_results_of_any_model_do_not_depend_on_the_rest_of_the_batch(any_model):
     source_ids = make_sources(13)
-    together = greedy_decode(any_model, source_ids, **MARKS).tolist()
+    together = greedy_decode(any_model, source_ids, **SPECIAL_IDS).tolist()
     assert len({tuple(row) for row in together}) > 5
     for source, row in zip(source_ids, together, strict=True):
-        [alone] = greedy_decode(any_model, source[source != PAD_ID][None], **MARKS).tolist()
+        [alone] = greedy_decode(any_model, source[source != PAD_ID][None], **SPECIAL_IDS).tolist()
         assert [id for id in row if id != PAD_ID] == alone
 
 
@@ -166,10 +169,10 @@ def test_ended_sentences_leave_the_batch():
 
 
 def test_each_sentence_has_its_own_maximum_length():
-    written = greedy_decode(
+    generated = greedy_decode(
         make_model(), torch.tensor([[3], [4], [5]]), start_id=1, end_id=-1, max_length=torch.tensor([2, 5, 3])
     )
-    assert (written != PAD_ID).sum(-1).tolist() == [2, 5, 3]
+    assert (generated != PAD_ID).sum(-1).tolist() == [2, 5, 3]
 
 
 def test_forbidden_tokens_and_padding_are_never_generated():
@@ -186,4 +189,4 @@ def test_logits_that_are_not_finite_are_refused(damage):
     model = make_wild_model()
     model.decoder.layers[0].feed_forward.outer.weight.data[3] = damage
     with pytest.raises(ValueError, match="logits of the model must be finite, got NaN or infinity"):
-        greedy_decode(model, make_sources(2), **MARKS)
+        greedy_decode(model, make_sources(2), **SPECIAL_IDS)
