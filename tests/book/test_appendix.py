@@ -1,4 +1,4 @@
-"""The appendix is complete: letters, words, and the paragraphs of the paper."""
+"""The appendix is complete: notation, glossary, and the paragraphs of the paper."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def prose(path):
 
 
 def letters(text):
-    """Return the letters that stand for something in a text's formulas, without their indices."""
+    """Return the symbols in a text's formulas, without indices."""
     text = re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
     found = set()
     for display, inline in re.findall(r"\$\$(.+?)\$\$|\$(.+?)\$", text, re.DOTALL):
@@ -40,14 +40,14 @@ def letters(text):
 
 
 def rows(text):
-    """Return the rows of a page's lists that are tables, below their heads, each as its cells."""
+    """Return the body rows of a page's list-tables as lists of cells."""
     tables = re.findall(r"^```\{list-table\}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     for table in tables:
         _, _, *found = re.split(r"^\* - ", table, flags=re.MULTILINE)
         yield from (re.split(r"^  - ", row, flags=re.MULTILINE) for row in found)
 
 
-def test_letters_are_told_from_words_indices_and_functions():
+def test_letters_are_distinguished_from_words_indices_and_functions():
     text = r"by $x_t W_h \tanh(\rho)$ and `$y$` $$\text{no}\; \softmax(\Q)\, z_{ij}$$"
     assert letters(text) == {"x", "W", "\\rho", "z"}
 
@@ -71,7 +71,7 @@ def test_the_map_holds_every_paragraph_of_the_paper():
     assert list(dict.fromkeys(told)) == paragraphs
 
 
-def test_each_paragraph_has_its_code_its_chapter_and_its_test_or_is_not_there_yet():
+def test_each_paragraph_names_code_a_chapter_and_a_test_or_is_not_covered_yet():
     for paragraph, code, test in rows(page("paper_to_code.md")):
         if "Not yet" not in code and "departures.md" not in code:
             assert "{source}`" in code, paragraph
@@ -79,6 +79,6 @@ def test_each_paragraph_has_its_code_its_chapter_and_its_test_or_is_not_there_ye
             assert re.search("{(test|claim)}`", test), paragraph  # the cell of a claim is a test, too
 
 
-def test_each_point_is_in_a_section_or_is_coming():
+def test_each_point_is_covered_by_a_section_or_planned():
     for point, place in rows(page("coverage.md")):
         assert re.search(r"\.ipynb#|\]\(\w+\.md|Coming", place), point

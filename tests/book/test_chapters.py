@@ -1,4 +1,4 @@
-"""What every chapter must keep to: each rule is a function from a notebook to its faults.
+"""Rules for every chapter: each rule is a function from a notebook to its faults.
 
 Each rule is held against every chapter, and against a made-up notebook that breaks it, so that no rule is
 one that cannot fail.

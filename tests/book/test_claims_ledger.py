@@ -1,4 +1,4 @@
-"""The ledger of claims, built from made-up chapters by the book's own extensions."""
+"""The claims ledger, built from made-up chapters by the book's extensions."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "languag
 
 
 def build(folder, prose, printed):
-    """Build a book of one chapter; return complaints, the ledger, the chapter and a page before it."""
+    """Build a book of one chapter; return the warnings, the ledger, the chapter and a page before it."""
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(EXTENSIONS)!r})\nnb_execution_mode = 'off'\n"
         "extensions = ['myst_nb', 'sphinx_external_toc', 'claims_ledger', 'claim_outputs']\n"
@@ -44,7 +44,7 @@ def book(tmp_path_factory):
     return build(tmp_path_factory.mktemp("book"), MARKS, [HOLDS, FAILS])
 
 
-def test_a_mark_and_its_row_lead_to_each_other(book):
+def test_a_mark_and_its_row_link_to_each_other(book):
     complaints, ledger, chapter, _ = book
     assert complaints == ""
     for id in ("sky-is-blue", "moon-is-cheese"):
@@ -54,13 +54,13 @@ def test_a_mark_and_its_row_lead_to_each_other(book):
         assert f'id="row-{id}"' in ledger
 
 
-def test_a_mark_outside_of_the_chapters_leads_to_the_row_and_is_not_what_the_row_leads_to(book):
+def test_a_mark_outside_the_chapters_links_to_the_row_but_not_back(book):
     a_map = book[3]
     assert 'href="ledger.html#row-sky-is-blue"' in a_map
     assert 'id="mark-' not in a_map
 
 
-def test_the_ledger_shows_what_was_measured_and_sets_apart_what_does_not_hold(book):
+def test_the_ledger_shows_measurements_and_lists_refuted_claims_separately(book):
     apart, held = book[1].split("<h2>1. The sky")
     assert "3.3 g/cm³" in apart
     assert "450 nm" not in apart
@@ -69,7 +69,7 @@ def test_the_ledger_shows_what_was_measured_and_sets_apart_what_does_not_hold(bo
     assert "3.3 g/cm³" not in held
 
 
-def test_the_ledger_names_chapter_source_and_verdict_of_each_claim(book):
+def test_the_ledger_shows_the_chapter_source_and_verdict_of_each_claim(book):
     apart, held = (BeautifulSoup(part, "html.parser") for part in book[1].split("<h2>1. The sky"))
     folklore = apart.find(id="row-moon-is-cheese")
     assert folklore.find("a", href="chapters/01_sky.html").text == "chapter 1"
@@ -87,7 +87,7 @@ def test_the_ledger_counts_verdicts_by_chapter(book):
     assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")
 
 
-def test_the_output_of_a_claim_is_set_as_a_sentence(book):
+def test_the_output_of_a_claim_is_shown_as_a_sentence(book):
     chapter = book[2]
     assert "│" not in chapter
     assert "Measured: 450 nm · source: Rayleigh, 1871" in chapter
@@ -95,7 +95,7 @@ def test_the_output_of_a_claim_is_set_as_a_sentence(book):
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
-    """Build a book with a mark without a measurement, a measurement without a mark, and an id used twice."""
+    """Build a book with a mark without a measurement, a measurement without a mark, and a duplicate id."""
     prose = "It is {claim}`sky-is-green`, or {claim}`rain-is-wet`."
     return build(tmp_path_factory.mktemp("broken"), prose, [HOLDS, TWICE, TWICE, "and so on"])
 
@@ -108,11 +108,11 @@ def broken(tmp_path_factory):
         "the claim 'rain-is-wet' is printed more than once",
     ],
 )
-def test_what_does_not_fit_is_a_warning(broken, complaint):
+def test_a_mark_without_a_measurement_and_the_reverse_are_warnings(broken, complaint):
     assert complaint in broken[0]
 
 
-def test_other_output_stays_as_it_was_printed(broken):
+def test_other_output_is_shown_as_printed(broken):
     chapter = broken[2]
     assert "│" in chapter
     assert "and so on" in chapter

@@ -1,4 +1,4 @@
-"""Links into the code: they find the line of what they name, and a name that is gone fails the build."""
+"""Links into the code point to the right line; an unknown name fails the build."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ TEST = """def test_weights_sum_to_one():
 
 
 def build(folder, text):
-    """Build a book of one page about a small package; return what was complained of, and the page."""
+    """Build a book of one page about a small package; return the warnings and the page."""
     for path, content in {
         "src/package/inner/module.py": MODULE,
         "tests/inner/test_module.py": TEST,
@@ -41,7 +41,7 @@ def build(folder, text):
     return finished.stderr, (folder / "html/index.html").read_text(encoding="utf-8")
 
 
-def test_a_link_leads_to_the_line_and_shows_a_name_or_a_sentence(tmp_path):
+def test_a_link_points_to_the_line_and_shows_a_name_or_a_sentence(tmp_path):
     names = ["LIMIT", "Heads", "Heads.split", "softmax"]
     text = " ".join(f"{{source}}`package.inner.module.{name}`" for name in names)
     text += " {source}`package.inner.module` {test}`inner/test_module.py::test_weights_sum_to_one`"
@@ -58,7 +58,7 @@ def test_a_link_leads_to_the_line_and_shows_a_name_or_a_sentence(tmp_path):
     assert "<span>1</span></a>" in page
 
 
-def test_a_name_that_is_gone_is_a_warning(tmp_path):
+def test_a_name_that_does_not_exist_is_a_warning(tmp_path):
     gone = {
         "source": ["package.inner.module.gone", "package.inner.module.Heads.gone", "package.gone"],
         "test": [

@@ -1,4 +1,4 @@
-"""What the appendix says of PyTorch and of this book, where it lists departures from the paper."""
+"""Statements of the appendix about departures of PyTorch and of this book from the paper."""
 
 import inspect
 
@@ -33,12 +33,12 @@ def test_torch_has_no_embeddings_and_no_positions(torchs):
     torch.testing.assert_close(torchs(source[:, order], target), torchs(source, target))
 
 
-def test_torch_drops_weights_and_inside_the_feed_forward_network_too(torchs):
+def test_torch_also_applies_dropout_to_weights_and_inside_the_feed_forward_network(torchs):
     for layer in (*torchs.encoder.layers, *torchs.decoder.layers):
         assert layer.self_attn.dropout == layer.dropout.p == layer.dropout1.p == 0.1
 
 
-def test_an_unbiased_deviation_is_another_norm():
+def test_an_unbiased_standard_deviation_gives_another_norm():
     x = np.random.default_rng(0).standard_normal((5, D_MODEL))
     ours = layer_norm(x, np.ones(D_MODEL), np.zeros(D_MODEL), epsilon=1e-12)
     theirs = (x - x.mean(-1, keepdims=True)) / x.std(-1, ddof=1, keepdims=True)
@@ -46,12 +46,12 @@ def test_an_unbiased_deviation_is_another_norm():
     np.testing.assert_allclose(ours.var(axis=-1), 1)
 
 
-def test_torchs_epsilon_is_ours(torchs):
+def test_pytorch_uses_the_same_epsilon(torchs):
     epsilons = {module.eps for module in torchs.modules() if isinstance(module, nn.LayerNorm)}
     assert epsilons == {1e-5} == {inspect.signature(layer_norm).parameters["epsilon"].default}
 
 
-def test_torch_begins_with_xaviers_maps_and_biases_of_zero(torchs):
+def test_torch_initialises_projections_with_xavier_and_biases_with_zero(torchs):
     attention = torchs.encoder.layers[0].self_attn
     bound = (6 / (D_MODEL + 3 * D_MODEL)) ** 0.5  # three maps in one matrix
     assert 0.9 * bound < attention.in_proj_weight.abs().max() <= bound
@@ -70,14 +70,14 @@ def test_scaling_the_query_gives_the_same_scores():
     np.testing.assert_allclose((query / np.sqrt(7)) @ key.T, query @ key.T / np.sqrt(7), atol=1e-12)
 
 
-def test_sines_first_is_the_same_table_in_another_order():
+def test_sines_before_cosines_is_the_same_table_in_another_order():
     table = sinusoidal_positions(11, D_MODEL)
     sines_first = np.concatenate([table[:, 0::2], table[:, 1::2]], axis=-1)
     assert np.abs(sines_first - table).max() > 0.5
     np.testing.assert_allclose(sines_first @ sines_first.T, table @ table.T)
 
 
-def test_the_longest_wave_falls_short_of_what_the_text_says():
+def test_the_longest_wavelength_is_shorter_than_the_paper_says():
     length = 2 * np.pi / np.arcsin(sinusoidal_positions(2, 512)[1, 510])
     assert length / (2 * np.pi * 10_000) == pytest.approx(0.965, abs=0.001)
 
@@ -93,5 +93,5 @@ def test_the_base_model_has_63_million_parameters():
     assert count(40_700) == pytest.approx(65e6, rel=0.001)
 
 
-def test_biases_of_the_projections_are_next_to_nothing():
+def test_biases_of_the_projections_are_a_tiny_share_of_the_parameters():
     assert count(37_000, "proj.bias") / count(37_000) == pytest.approx(0.0006, abs=0.00005)

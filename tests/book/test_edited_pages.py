@@ -1,4 +1,4 @@
-"""What a page's source becomes in each edition."""
+"""The source of a page in each edition."""
 
 import json
 from pathlib import Path, PurePath
@@ -57,21 +57,21 @@ def edit_cells(cells, name, **options):
     ("name", "answer", "for_students", "for_others"),
     [("reader", False, False, True), ("student", False, True, False), ("teacher", True, False, True)],
 )
-def test_a_block_is_kept_for_those_whom_it_names(name, answer, for_students, for_others):
+def test_a_block_is_kept_only_in_its_edition(name, answer, for_students, for_others):
     text = edit(TEXT, name)
     assert ("It is 7." in text, "Ask." in text, "git clone" in text) == (answer, for_students, for_others)
     assert text.startswith("before\n")
     assert text.endswith("\nafter\n")
 
 
-def test_only_the_teachers_block_leaves_a_directive():
+def test_only_the_teacher_block_keeps_its_directive():
     assert "{student}" not in edit(TEXT, "student")
     assert "{reader}" not in edit(TEXT, "reader")
     assert ":::{teacher} An answer\nIt is 7.\n:::\n" in edit(TEXT, "teacher")
 
 
 @pytest.mark.parametrize("name", EDITIONS)
-def test_code_that_shows_a_block_is_left_as_it_is(name):
+def test_a_code_block_that_shows_a_directive_is_unchanged(name):
     assert "```md\n:::{teacher}\nan example\n:::\n```\n" in edit(TEXT, name)
 
 
@@ -86,19 +86,19 @@ def test_code_that_shows_a_block_is_left_as_it_is(name):
         ":::{teacher}\n```python\nsecret\n```\n:::\n",
     ],
 )
-def test_a_block_for_teachers_is_found_wherever_it_stands(text):
+def test_a_block_for_teachers_is_found_at_every_nesting(text):
     assert "secret" in edit(text, "teacher")
     assert "secret" not in edit(text, "student")
     assert "secret" not in edit(text, "reader")
 
 
 @pytest.mark.parametrize("inner", [":::{note}", "::::{note}"])
-def test_a_block_inside_that_would_end_the_outer_one_is_named(inner):
+def test_an_inner_block_that_would_end_the_outer_one_is_an_error(inner):
     with pytest.raises(ValueError, match=r"inside :::\{teacher\} must begin with fewer colons"):
         edit(f":::{{teacher}}\n{inner}\nx\n:::\nsecret\n:::\n", "student")
 
 
-def test_students_get_no_solution_and_teachers_an_open_one():
+def test_students_get_no_solutions_and_teachers_get_them_open():
     cells = [
         cell("x = ...", "exercise"),
         cell("x = 7", "hide-cell", "solution"),
@@ -109,7 +109,7 @@ def test_students_get_no_solution_and_teachers_an_open_one():
     assert edit_cells(cells, "teacher") == [cells[0], cell("x = 7", "solution"), cells[2]]
 
 
-def test_students_fetch_the_repository_of_their_course_or_none():
+def test_students_clone_the_repository_of_their_course_or_none():
     text = f"!git clone -q {REPOSITORY} book\n%cd -q book/chapters"
     cells = [cell(text, "remove-cell", "colab")]
     assert edit_cells(cells, "student") == []
@@ -118,14 +118,14 @@ def test_students_fetch_the_repository_of_their_course_or_none():
     assert edit_cells(cells, "teacher", course=COURSE) == cells
 
 
-def test_blocks_in_a_notebook_are_edited_and_its_code_is_not():
+def test_blocks_in_a_notebook_are_edited_but_its_code_is_not():
     block = ":::{teacher}\nsecret\n:::\n"
     shown, code = edit_cells([cell(block, kind="markdown"), cell(block)], "student")
     assert "".join(shown["source"]) == ""
     assert "".join(code["source"]) == block
 
 
-def test_notes_stand_at_the_end_for_teachers_alone():
+def test_notes_are_appended_for_teachers_only():
     cells, notes = [cell("text", kind="markdown")], "## For teachers\n"
     assert edit_cells(cells, "teacher", notes=notes)[-1]["source"] == notes
     assert edit("text\n", "teacher", notes=notes) == f"text\n\n{notes}"
@@ -135,7 +135,7 @@ def test_notes_stand_at_the_end_for_teachers_alone():
 
 
 @pytest.mark.parametrize("path", sorted(CHAPTERS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_a_chapter_without_its_solutions_is_otherwise_the_same(path):
+def test_a_chapter_without_its_solutions_is_otherwise_unchanged(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     edited = json.loads(edit(path.read_text(encoding="utf-8"), "student", path))
     tags = [set(each["metadata"].get("tags", [])) for each in stored["cells"]]

@@ -1,4 +1,4 @@
-"""Editions of a small book: where its links lead, and what a block for teachers becomes."""
+"""Editions of a small book: its links, and its blocks for teachers."""
 
 import re
 import subprocess
@@ -36,7 +36,7 @@ html_theme_options["use_repository_button"] = True
 
 
 def build(folder, edition, course=""):
-    """Build the book; return what was complained of, and its first page."""
+    """Build the book; return the warnings and its first page."""
     for path, content in PAGES.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(content, encoding="utf-8")
@@ -57,7 +57,7 @@ def links(page):
     return set(re.findall(r'href="(https://github[^"]*)"', page))
 
 
-def test_for_students_no_link_leads_into_the_book(for_students):
+def test_students_get_no_links_into_the_books_repository(for_students):
     _, complaints, page = for_students
     assert complaints == ""
     assert links(page) == {COURSE, f"{REPOSITORY}-other"}
@@ -66,7 +66,7 @@ def test_for_students_no_link_leads_into_the_book(for_students):
     assert "ada.example" not in page
 
 
-def test_for_students_of_a_course_the_buttons_lead_into_its_repository_and_nothing_into_the_code(tmp_path):
+def test_with_a_course_the_buttons_lead_to_its_repository_and_no_link_to_the_code(tmp_path):
     complaints, page = build(tmp_path, "student", COURSE)
     assert complaints == ""
     assert links(page) == {COURSE, f"{REPOSITORY}-other"}
@@ -74,14 +74,14 @@ def test_for_students_of_a_course_the_buttons_lead_into_its_repository_and_nothi
     assert "checks" in page
 
 
-def test_students_find_nothing_for_teachers_in_the_page_nor_in_its_source(for_students):
+def test_students_get_nothing_for_teachers_in_the_page_or_its_source(for_students):
     site, _, page = for_students
     assert "It is 7." not in page
     assert "It is 7." not in (site / "_sources/index.md").read_text(encoding="utf-8")
     assert not list(site.rglob("guide*"))
 
 
-def test_teachers_find_the_block_with_its_title_and_all_links(tmp_path):
+def test_teachers_get_the_block_with_its_title_and_all_links(tmp_path):
     complaints, page = build(tmp_path, "teacher")
     assert complaints == ""
     assert re.search(
@@ -92,13 +92,13 @@ def test_teachers_find_the_block_with_its_title_and_all_links(tmp_path):
     assert (tmp_path / "html/teach/guide.html").exists()
 
 
-def test_an_edition_that_is_not_known_is_named(tmp_path):
+def test_an_unknown_edition_is_refused(tmp_path):
     complaints, page = build(tmp_path, "pupil")
     assert "GLASSFORMER_EDITION must be one of reader, student, teacher, got 'pupil'" in complaints
     assert page == ""
 
 
-def test_a_block_for_teachers_that_does_not_end_fails_the_build(tmp_path, monkeypatch):
+def test_an_unclosed_block_for_teachers_fails_the_build(tmp_path, monkeypatch):
     monkeypatch.setitem(PAGES, "index.md", "# Book\n\n:::{teacher}\nIt is 7.\n")
     complaints, page = build(tmp_path, "student")
     assert "a {teacher} block was not removed from the source" in complaints

@@ -1,4 +1,4 @@
-"""Hidden code cells that follow each other are opened at one place."""
+"""Adjacent hidden code cells are opened together."""
 
 from docutils import nodes
 from docutils.utils import new_document
@@ -19,17 +19,17 @@ def merged(*children):
     return [[part.astext().split() for part in child] for child in document]
 
 
-def test_cells_that_show_nothing_take_in_the_next_one_with_what_it_shows():
+def test_cells_without_output_are_merged_with_the_next_one():
     assert merged(cell("a"), cell("b"), cell("c", "shown"), cell("d")) == [
         [["a", "b", "c"], ["shown"]],
         [["d"]],
     ]
 
 
-def test_what_stands_between_keeps_them_apart():
+def test_text_between_cells_keeps_them_apart():
     between = nodes.paragraph("", "", nodes.Text("text"))
     assert merged(cell("a"), between, cell("b")) == [[["a"]], [["text"]], [["b"]]]
 
 
-def test_code_that_is_seen_stays_apart():
+def test_visible_code_stays_apart():
     assert merged(cell("a"), cell("b", hide_mode=None), cell("c")) == [[["a"]], [["b"]], [["c"]]]

@@ -1,4 +1,4 @@
-"""Live figures in a page bring their scripts and the pretrained models along; an unknown name is an error."""
+"""Live figures load their scripts and the pretrained models; an unknown name is an error."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Build a book; return where it is, and what was complained of."""
+    """Build a book; return its folder and the warnings."""
     folder = tmp_path_factory.mktemp("book")
     settings = f"import sys\nsys.path.insert(0, {str(EXTENSIONS)!r})\n"
     settings += "extensions = ['myst_parser', 'live_figures']\nhtml_theme = 'basic'\n"
@@ -41,7 +41,7 @@ def site(built):
     return built[0]
 
 
-def test_a_page_loads_the_scripts_of_its_figures_and_another_page_none(site):
+def test_a_page_loads_the_scripts_of_its_figures_and_other_pages_load_none(site):
     alive, plain = (site.joinpath(f"{name}.html").read_text(encoding="utf-8") for name in ("index", "plain"))
     assert '<glass-figure name="hero"' in alive
     scripts = re.findall(r'<script defer="defer" src="_static/([\w/]+\.js)', alive)
@@ -53,7 +53,7 @@ def test_a_page_loads_the_scripts_of_its_figures_and_another_page_none(site):
     assert "figures." not in plain
 
 
-def test_the_pretrained_models_lie_beside_the_scripts_as_files_and_as_scripts(site):
+def test_the_pretrained_models_are_served_as_files_and_as_scripts(site):
     served = site / "_static/engine"
     script = (served / "en-fr.js").read_text(encoding="ascii")
     unpacked = json.loads(re.search(r'\["en-fr"\] = (.*);', script)[1])
@@ -63,6 +63,6 @@ def test_the_pretrained_models_lie_beside_the_scripts_as_files_and_as_scripts(si
     assert unpacked == {}
 
 
-def test_a_name_without_a_figure_is_an_error_and_nothing_else_is(built):
+def test_an_unknown_figure_is_the_only_error(built):
     (complaint,) = built[1]
     assert "wrong.md:6: ERROR: there is no figure 'heroes' in glassformer.widgets" in complaint

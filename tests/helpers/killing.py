@@ -1,4 +1,4 @@
-"""Run tests in a copy of the repository that may hold a bug, in processes that are quick to start.
+"""Run tests in a copy of the repository with or without a bug, in processes that start quickly.
 
 One process imports what takes long, but nothing of glassformer; each run is a fork of it.
 """
@@ -20,7 +20,7 @@ TAKES_LONG = (
 )
 NOT_NEEDED = (
     *("anyio", "base_url", "cacheprovider", "nbval", "playwright", "xdist"),
-    *("threadexception", "unraisableexception"),  # they search all memory for what was left behind
+    *("threadexception", "unraisableexception"),  # they search all memory for leaks
 )
 # Shapes are not checked: to put the checks into every function takes longer than most of these tests.
 OPTIONS = ["-o", "addopts=--import-mode=importlib", "-q", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
@@ -28,14 +28,14 @@ OPTIONS += [f"-pno:{plugin}" for plugin in NOT_NEEDED]
 
 
 class Outcomes:
-    """Which tests failed and which passed, by their ids under ``tests`` without parameters."""
+    """Ids of the failed and the passed tests, relative to ``tests`` and without parameters."""
 
     def __init__(self) -> None:
         self.failed: set[str] = set()
         self.passed: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what came of a test, called by pytest."""
+        """Record the outcome of a test (a hook of pytest)."""
         name = _name(report.nodeid)
         if report.failed:
             self.failed.add(name)
@@ -44,15 +44,15 @@ class Outcomes:
 
 
 class FirstCases:
-    """Of each test, run only its first case."""
+    """Run only the first case of each test."""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the others, called by pytest."""
+        """Deselect the other cases (a hook of pytest)."""
         items[:] = {_name(item.nodeid): item for item in reversed(items)}.values()
 
 
 def run_tests(root: Path, tests: list[str], *, first_cases: bool = False) -> tuple[Outcomes, str]:
-    """Run tests of a copy up to the first that fails; give what came of them, and what pytest printed."""
+    """Run tests of a copy until the first failure; return the outcomes and pytest's output."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(TAKES_LONG))
     ours, theirs = context.Pipe(duplex=False)
@@ -66,7 +66,7 @@ def run_tests(root: Path, tests: list[str], *, first_cases: bool = False) -> tup
 
 
 def _run_in_fork(root: Path, tests: list[str], first_cases: bool, answer: Connection) -> None:
-    gc.freeze()  # what was imported before is never searched again
+    gc.freeze()  # exclude everything imported so far from garbage collection
     os.chdir(root)
     sys.path.insert(0, str(root / "src"))
     outcomes, printed = Outcomes(), io.StringIO()

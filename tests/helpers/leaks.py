@@ -1,4 +1,4 @@
-"""What of the solutions can be found in a built website, in whichever file and however it is written."""
+"""Find parts of the solutions in a built website, in any file and any encoding."""
 
 import html
 import json
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PICTURES_AND_FONTS = {".png", ".woff", ".woff2", ".mo", ".safetensors"}
-SHORTEST = 6  # signs of a line that is told apart from chance
+SHORTEST = 6  # characters; shorter lines may coincide by chance
 
 
 class Solution(NamedTuple):
-    """What stands in a solution and nowhere else in the book: its code, what it printed, and words."""
+    """Code, output and words of a solution that occur nowhere else in the book."""
 
     chapter: str
     id: str
@@ -24,12 +24,12 @@ class Solution(NamedTuple):
 
 
 def squeeze(text: str) -> str:
-    """Leave out what differs between a cell and its page: white space, tags, and signs written otherwise."""
+    """Remove what differs between a cell and its page: white space and HTML entities."""
     return re.sub(r"\s+", "", html.unescape(text))
 
 
 def read_solutions(folder: Path, *others: Path) -> list[Solution]:
-    """Read the solutions of all chapters, each by the lines that no other cell and no other file has."""
+    """Read the solutions of all chapters, with the lines that occur in no other cell or file."""
     cells = [
         (path.stem, cell)
         for path in sorted(folder.glob("*.ipynb"))
@@ -64,7 +64,7 @@ def _printed(cell: dict[str, Any]) -> str:
 
 
 def _own_lines(text: str, public: str) -> Iterator[str]:
-    for line in dict.fromkeys(map(squeeze, [*text.splitlines(), text])):  # and all of them in a row
+    for line in dict.fromkeys(map(squeeze, [*text.splitlines(), text])):  # and the whole text
         if len(line) >= SHORTEST and line not in public:
             yield line
 
@@ -75,7 +75,7 @@ def _words(text: str) -> set[str]:
 
 @cache
 def read_site(folder: Path) -> dict[str, str]:
-    """Read every file of a website that holds text, unpacked and squeezed."""
+    """Read every text file of a website, decoded and squeezed."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {
         path.relative_to(folder).as_posix(): squeeze(_unpack(path))
@@ -88,7 +88,7 @@ def _unpack(path: Path) -> str:
     content = path.read_bytes()
     if path.suffix == ".inv":
         return zlib.decompress(content.split(b"\n", 4)[4]).decode()
-    text = content.decode()  # what is no text is a new kind of file, and an error
+    text = content.decode()  # an unknown binary file is an error
     if path.suffix in (".ipynb", ".json"):
         return "\n".join(_strings(json.loads(text)))
     if path.suffix == ".html":
@@ -107,7 +107,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def find(solutions: list[Solution], site: dict[str, str]) -> list[tuple[str, str, str]]:
-    """Say which file holds which line of which solution."""
+    """Return each file, solution id and line that match."""
     return [
         (name, solution.id, line)
         for name, text in site.items()
@@ -118,7 +118,7 @@ def find(solutions: list[Solution], site: dict[str, str]) -> list[tuple[str, str
 
 
 def searchable(folder: Path) -> set[str]:
-    """Return the words that the search of a website knows: stems, in lower case."""
+    """Return the words in the search index of a website: lower-case stems."""
     index = (folder / "searchindex.js").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(index.removeprefix("Search.setIndex(").removesuffix(")"))
     return set(found["terms"]) | set(found["titleterms"])

@@ -1,4 +1,4 @@
-"""Every bug of the museum fits today's package, and the tests of this repository kill it."""
+"""Every bug of the museum applies to the package, and the tests catch it."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no process can 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the repository, so far as the tests of the package need it."""
+    """A copy of those parts of the repository that the tests of the package need."""
     leave_out = shutil.ignore_patterns("pretrained", "*.pyc.*")
     shutil.copytree(ROOT / "src/glassformer", tmp_path / "src/glassformer", ignore=leave_out)
     for name in ("tests", "pyproject.toml", "src/glassformer/pretrained"):
@@ -33,35 +33,35 @@ def copy(tmp_path):
 
 @needs_fork
 @every_bug
-def test_the_tests_kill_it(bug, copy):
+def test_the_named_tests_fail_with_the_bug(bug, copy):
     apply_patch(bug, copy)
     outcomes, printed = run_tests(copy, bug.killers)
     assert outcomes.failed == set(bug.killers), f"{bug.id} lives:\n{printed}"
 
 
 @needs_fork
-def test_without_a_bug_the_same_tests_pass(copy):
+def test_the_named_tests_pass_without_a_bug(copy):
     killers = sorted({killer for bug in BUGS for killer in bug.killers})
     outcomes, printed = run_tests(copy, killers, first_cases=True)
     assert outcomes.passed == set(killers), printed
     assert not outcomes.failed
 
 
-def test_a_patch_that_does_not_fit_is_refused(copy):
+def test_a_patch_that_does_not_apply_is_refused(copy):
     bug = BUGS[0]
     apply_patch(bug, copy)
     with pytest.raises(ValueError, match=f"the patch of {bug.id} does not apply: .*patch failed"):
         apply_patch(bug, copy)
 
 
-def test_there_are_many_each_of_its_own():
+def test_there_are_many_different_bugs():
     assert len(BUGS) >= 25
     assert len({bug.title for bug in BUGS}) == len({bug.patch for bug in BUGS}) == len(BUGS)
     assert len({bug.source.link for bug in BUGS}) == len(BUGS)
 
 
 @every_bug
-def test_it_says_where_it_was_seen_and_what_is_taught_instead(bug):
+def test_a_bug_names_its_source_its_chapter_and_its_tests(bug):
     link = urlsplit(bug.source.link)
     assert link.scheme == "https"
     assert link.netloc in HOSTS
@@ -73,7 +73,7 @@ def test_it_says_where_it_was_seen_and_what_is_taught_instead(bug):
 
 
 @every_bug
-def test_what_is_shown_of_it_was_measured_with_this_patch(bug):
+def test_the_shown_symptoms_were_measured_with_this_patch(bug):
     measured = RESULT["measured"][bug.id]
     assert measured["patch"] == hashlib.sha256(bug.patch.encode()).hexdigest()[:16]
     for name in bug.measured.shows:
@@ -96,7 +96,7 @@ WHOLE = (ROOT / "museum" / f"{BUGS[0].id}.md").read_text(encoding="utf-8")
         ("\nmeasured:\n", "\nauthor: us\nmeasured:\n", "got author too"),
     ],
 )
-def test_a_file_that_lacks_a_part_is_named(tmp_path, whole, broken, message):
+def test_a_file_with_a_missing_part_is_named(tmp_path, whole, broken, message):
     path = tmp_path / "a_bug.md"
     path.write_text(WHOLE.replace(whole, broken, 1), encoding="utf-8")
     with pytest.raises(Exception, match=message) as error:

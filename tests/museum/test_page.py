@@ -1,4 +1,4 @@
-"""What the museum's page makes of the numbers that were measured."""
+"""The summary of the measured symptoms on the museum's page."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def symptoms(folder, **patched):
         ([0.5, None], "", "not finite"),
     ],
 )
-def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
+def test_numbers_are_shown_as_a_range_over_the_seeds(numbers, kind, text):
     assert format_range(numbers, kind) == text
 
 
@@ -48,32 +48,32 @@ def test_seeds_are_shown_from_the_least_to_the_greatest(numbers, kind, text):
         ([None, 3], [None, 5], False),
     ],
 )
-def test_a_bug_shows_where_its_numbers_are_apart_from_those_without_it(healthy, patched, expected):
+def test_a_bug_is_visible_if_its_numbers_do_not_overlap_with_the_others(healthy, patched, expected):
     assert differ(healthy, patched) is expected
 
 
 @pytest.mark.parametrize(
     ("patched", "expected"), [([2, 4], True), ([0, 2], True), ([0, 4], False), ([1, 4], False)]
 )
-def test_seed_by_seed_all_must_move_in_one_direction(patched, expected):
+def test_seed_by_seed_all_numbers_must_move_in_the_same_direction(patched, expected):
     assert differ([1, 3], patched, seed_by_seed=True) is expected
 
 
-def test_seeds_are_compared_one_by_one_where_training_was_left_alone():
+def test_seeds_are_compared_one_by_one_if_training_is_unchanged():
     loss = {"unseen_loss": [0.5, 0.7], "bleu": [10, 20]}
     assert same_training({"healthy": loss, "patched": loss | {"bleu": [11, 21]}})
     assert not same_training({"healthy": loss, "patched": loss | {"unseen_loss": [0.5, 0.6]}})
     assert not same_training({"healthy": {"bleu": [10]}, "patched": {"bleu": [11]}})
 
 
-def test_the_first_measure_that_changes_is_told(tmp_path):
+def test_the_headline_is_the_first_measure_that_changes(tmp_path):
     told, bug = symptoms(tmp_path, loss=[1, 2, 3], right=[0.1, 0.2, 0.3])
     assert told.headline(bug) == "right ones: 90.0 to 100.0 % → 10.0 to 30.0 %"
     told, bug = symptoms(tmp_path, loss=[1, 2, 3], right=[0.1, 0.95, 0.3])
     assert told.headline(bug) == "loss a token: 0.25 to 0.75 → 1 to 3"
 
 
-def test_where_training_was_left_alone_a_small_change_of_every_seed_is_told(tmp_path, monkeypatch):
+def test_if_training_is_unchanged_a_small_change_of_every_seed_counts(tmp_path, monkeypatch):
     monkeypatch.setitem(HEALTHY, "unseen_loss", [1.0, 2.0, 3.0])
     right = [0.91, 1.01, 0.96]
     told, bug = symptoms(tmp_path, unseen_loss=[1.0, 2.0, 3.0], loss=[0.25, 0.5, 0.75], right=right)

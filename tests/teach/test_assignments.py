@@ -26,7 +26,7 @@ def read(course, version, slug):
 
 
 def points_of(notebook):
-    """Run a notebook from top to bottom in this process, and count points as nbgrader does."""
+    """Run a notebook in this process and count points as nbgrader does."""
     namespace, points, said = {}, {}, {}
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -59,14 +59,14 @@ def test_the_instructors_notebook_runs_by_itself_and_gets_all_points(slug):
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_what_students_get_runs_and_is_met_as_not_begun(course, slug):
+def test_the_students_notebook_runs_and_counts_as_not_begun(course, slug):
     points, said = points_of(with_tests_of(read(course, "release", slug), read(course, "source", slug)))
     assert set(points.values()) == {0}
     assert all("nothing to check yet" in outcome for outcome in said.values()), said
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_students_get_no_line_of_a_solution_and_no_hidden_test(course, slug):
+def test_students_get_no_solutions_and_no_hidden_tests(course, slug):
     release = "\n".join(cell.source for cell in read(course, "release", slug).cells)
     assert "seed=" not in release
     assert "HIDDEN" not in release
@@ -81,7 +81,7 @@ def test_students_get_no_line_of_a_solution_and_no_hidden_test(course, slug):
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_students_get_every_exercise_as_it_stands_in_the_chapter(course, slug):
+def test_students_get_every_exercise_as_in_the_chapter(course, slug):
     cells = {cell.metadata.nbgrader["grade_id"]: cell.source for cell in read(course, "release", slug).cells}
     for exercise in read_chapter(slug).exercises:
         answer, check = cells[f"{exercise.label}-answer"], cells[f"{exercise.label}-check"]
@@ -91,7 +91,7 @@ def test_students_get_every_exercise_as_it_stands_in_the_chapter(course, slug):
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_every_cell_has_an_id_of_its_own_that_does_not_change(course, slug):
+def test_every_cell_has_a_unique_and_stable_id(course, slug):
     def ids(notebook):
         return [(cell.id, cell.metadata.nbgrader["grade_id"]) for cell in notebook.cells]
 
@@ -102,14 +102,14 @@ def test_every_cell_has_an_id_of_its_own_that_does_not_change(course, slug):
     assert not re.search(r"\{[a-z]+\}`", "".join(cell.source for cell in notebook.cells))
 
 
-def test_hidden_seeds_differ_from_the_visible_one_from_each_other_and_from_secret_to_secret():
+def test_hidden_seeds_differ_by_exercise_and_secret():
     labels = [exercise.label for slug in slugs() for exercise in read_chapter(slug).exercises]
     seeds = [hidden_seed(secret, label) for secret in (SECRET, "nineteen") for label in labels]
     assert len({0, *seeds}) == 1 + 2 * len(labels)
     assert seeds[: len(labels)] == [hidden_seed(SECRET, label) for label in labels]
 
 
-def test_the_gradebook_knows_every_exercise_and_its_points(course):
+def test_the_gradebook_lists_the_points_of_every_assignment(course):
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
         known = {assignment.name: assignment.max_score for assignment in gradebook.assignments}
     assert known == {
@@ -117,7 +117,7 @@ def test_the_gradebook_knows_every_exercise_and_its_points(course):
     }
 
 
-def test_a_course_that_is_made_again_keeps_its_secret_and_what_was_handed_in(tmp_path):
+def test_a_rebuilt_course_keeps_its_secret_and_submissions(tmp_path):
     make_course(tmp_path, chapters=["scaling"])
     handed_in = tmp_path / "submitted" / "ada" / "scaling" / "scaling.ipynb"
     handed_in.parent.mkdir(parents=True)
@@ -130,7 +130,7 @@ def test_a_course_that_is_made_again_keeps_its_secret_and_what_was_handed_in(tmp
     assert read(tmp_path, "source", "scaling") == before
 
 
-def test_another_secret_is_refused_where_there_is_one_and_nothing_is_changed(course):
+def test_another_secret_is_refused_and_changes_nothing(course):
     def files():
         return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
@@ -141,7 +141,7 @@ def test_another_secret_is_refused_where_there_is_one_and_nothing_is_changed(cou
     assert make_assignment("scaling", "seven") != make_assignment("scaling", SECRET)
 
 
-def test_a_course_is_not_put_among_other_things(tmp_path):
+def test_a_folder_with_other_files_and_unknown_chapters_are_refused(tmp_path):
     (tmp_path / "README.md").write_text("a book")
     with pytest.raises(ValueError, match="holds other files"):
         make_course(tmp_path, "seven", ["masks"])

@@ -44,7 +44,7 @@ def test_an_exercise_is_read_with_all_its_parts(tmp_path):
     assert (exercise.statement_index, exercise.starter_index) == (0, 2)
 
 
-def test_several_given_cells_are_joined_and_none_leaves_nothing(tmp_path):
+def test_given_cells_are_joined_and_may_be_missing(tmp_path):
     write_chapter(tmp_path, given=("cats = 3", "dogs = 5"))
     assert read_chapter("pets", tmp_path).exercises[0].given == "cats = 3\n\n\ndogs = 5"
     write_chapter(tmp_path, given=())
@@ -70,13 +70,13 @@ def test_an_exercise_without_one_of_its_parts_is_an_error(tmp_path, fault, messa
         print(read_chapter("pets", tmp_path).exercises)
 
 
-def test_a_chapter_that_is_not_there_is_an_error_that_lists_those_that_are(tmp_path):
+def test_an_unknown_chapter_is_an_error_that_lists_the_known_ones(tmp_path):
     write_chapter(tmp_path)
     with pytest.raises(ValueError, match=r"slug \(ets\) must be one of pets"):
         read_chapter("ets", tmp_path)
 
 
-def test_the_chapters_come_in_the_order_of_reading():
+def test_the_chapters_are_in_reading_order():
     assert slugs()[:2] == ["rnn_bottleneck", "queries_keys_values"]
     assert len(slugs()) == 12
 

@@ -36,7 +36,7 @@ def everywhere():
     return [(slug, exercise) for slug in slugs() for exercise in read_chapter(slug).exercises]
 
 
-def test_every_exercise_that_asks_for_it_without_the_package_is_held():
+def test_every_exercise_that_forbids_the_package_is_tested():
     named = {each.label for _, each in everywhere() if f"`{PACKAGE}`" in each.statement}
     found = {label for slug in slugs() for label, job in jobs(slug).items() if PACKAGE in job["without"]}
     assert found == named == {*HELD}
@@ -45,17 +45,17 @@ def test_every_exercise_that_asks_for_it_without_the_package_is_held():
 @pytest.mark.parametrize(
     "text", ["Write it without `torch`.", "Do **not use\n`torch`**.", "Without `torch`, do it"]
 )
-def test_what_an_exercise_asks_to_do_without_is_read_from_its_text(text):
+def test_forbidden_packages_are_read_from_the_text(text):
     assert forbidden_packages(text) == ["torch"]
 
 
 @pytest.mark.parametrize("text", ["You may use `torch`.", "without a loop: `x`", "within `torch`"])
-def test_what_an_exercise_allows_is_not_forbidden(text):
+def test_allowed_packages_are_not_forbidden(text):
     assert forbidden_packages(text) == []
 
 
 @pytest.mark.parametrize("label", HELD)
-def test_an_answer_that_takes_the_function_from_the_package_is_seen_and_the_books_own_is_not(label):
+def test_an_answer_from_the_package_is_found_and_the_books_solution_is_not(label):
     slug, exercise = next((slug, each) for slug, each in everywhere() if each.label == label)
     assert taken(slug, label, HELD[label]).startswith(PACKAGE)
     assert taken(slug, label, exercise.solution) is None
@@ -104,17 +104,17 @@ def test_an_honest_answer_is_not_accused(own):
         "try:\n    from glassformer.reference.heads import merge_heads as merge\nexcept ImportError: pass",
     ],
 )
-def test_an_answer_that_rests_on_the_package_is_seen_however_it_comes_by_it(own):
+def test_an_answer_that_depends_on_the_package_is_found_by_any_route(own):
     assert taken("multi_head_attention", "heads-merge", own).startswith(PACKAGE)
 
 
-def test_only_a_part_of_a_package_may_be_forbidden():
+def test_a_subpackage_can_be_forbidden_alone():
     own = read_statements("from numpy import linalg, fft\nx = linalg.norm(fft.fft(y))")
     assert find_forbidden_import("numpy.fft", {"x"}, own, []) == "numpy.fft"
     assert find_forbidden_import("numpy.ff", {"x"}, own, []) is None
 
 
-def test_the_referee_gives_no_point_for_it_and_says_why_and_first_names_what_is_wrong():
+def test_the_referee_names_the_import_unless_the_answer_is_wrong():
     job = jobs("softmax")["softmax-stable"]
 
     given = "def given(x): return softmax(x)"

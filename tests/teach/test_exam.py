@@ -1,4 +1,4 @@
-"""The exam's answers are what the package computes, and its points add up."""
+"""The exam's answers equal those computed with the package, and its points add up."""
 
 import ast
 import itertools
@@ -31,7 +31,7 @@ STATED = {name: text for text, name in re.findall(r"\[([^\]]+)\]\{#exam-([\w-]+)
 
 
 def share_after(steps):
-    """What a recurrence of two numbers, which turns and shrinks by 0.8, leaves of a gradient."""
+    """The share of a gradient left by a recurrence that rotates and shrinks by 0.8 per step."""
     turn = 0.8 * np.array([[0.6, -0.8], [0.8, 0.6]])
     return np.linalg.norm(np.linalg.matrix_power(turn, steps) @ [1.0, 0.0])
 
@@ -45,7 +45,7 @@ def every_sign(width):
 
 
 def score_variance(width):
-    """The variance of all dot products of signs, which grows by one with each number."""
+    """The variance of the dot products of all sign vectors, which grows by one per dimension."""
     few = [(every_sign(n) @ every_sign(n).T).var() for n in (1, 2, 3)]
     assert np.allclose(few, [1, 2, 3])
     return few[0] * width
@@ -209,12 +209,12 @@ COMPUTED = {
 }
 
 
-def test_every_stated_answer_is_computed_and_every_computed_one_is_stated():
+def test_stated_and_computed_answers_correspond():
     assert set(STATED) == set(COMPUTED)
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_an_answer_is_what_the_package_computes(name):
+def test_a_stated_answer_equals_the_computed_one(name):
     stated = STATED[name].replace(",", "").replace("−", "-")
     digits = len(stated.partition(".")[2])
     assert float(stated) == round(float(COMPUTED[name]()), digits)
@@ -227,7 +227,7 @@ def test_there_are_twelve_questions_and_ninety_points():
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.splitlines()[0])
-def test_the_parts_of_a_question_have_its_points_and_each_an_answer(question):
+def test_the_parts_of_a_question_add_up_and_have_answers(question):
     asked, answered = question.split(":::{teacher}")
     whole, *parts = map(int, re.findall(r"\((\d+) points?\)", asked))
     assert sum(parts) == whole

@@ -1,4 +1,4 @@
-"""A class of five hands in; each submission is really graded, in a course that is really made."""
+"""A class submits its notebooks; each one is graded in a real course."""
 
 import copy
 import csv
@@ -122,7 +122,7 @@ def as_another_chapter(notebook):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """The course of one chapter, graded: its folder, the lines of grades.csv by student, what was printed."""
+    """A graded course of one chapter: its folder, the lines of grades.csv by student, and the output."""
     course = tmp_path_factory.mktemp("course")
     make_course(course, "twenty-three", [SLUG])
     config = course / "nbgrader_config.py"
@@ -172,19 +172,19 @@ def test_a_right_submission_gets_all_points(graded):
 
 
 @pytest.mark.parametrize(("student", "answers"), [("bob", WRONG), ("dan", CRASHING), ("eve", HOSTILE)])
-def test_a_wrong_answer_gets_no_point_and_is_told_what_was_wrong(graded, student, answers):
+def test_a_wrong_answer_gets_no_points_and_a_message(graded, student, answers):
     for name, line in graded[1][student].items():
         assert line["points"] == "0", name
         assert re.search(answers.get(name, ("", NOTHING))[1], line["message"])
         assert line["message"]
 
 
-def test_an_empty_submission_is_met_as_not_begun(graded):
+def test_an_empty_submission_counts_as_not_begun(graded):
     assert all(NOTHING in line["message"] for line in graded[1]["cyd"].values())
     assert {line["points"] for line in graded[1]["cyd"].values()} == {"0"}
 
 
-def test_what_cannot_be_graded_is_reported_in_words_and_the_others_are_graded(graded):
+def test_ungradable_submissions_are_reported_and_the_others_are_graded(graded):
     _, grades, run = graded
     lines = dict(re.findall(r"^(\w+) · \w+: (.+)", run.stdout, re.MULTILINE))
     assert lines["ada"] == "11 of 11 points"
@@ -210,7 +210,7 @@ def test_what_cannot_be_graded_is_reported_in_words_and_the_others_are_graded(gr
     assert "Traceback" not in run.stdout + run.stderr
 
 
-def test_tests_that_a_student_changed_or_deleted_are_put_back(graded):
+def test_changed_and_deleted_tests_are_restored(graded):
     course, _, _ = graded
     source = nbformat.read(course / "source" / SLUG / f"{SLUG}.ipynb", as_version=4)
     after = nbformat.read(course / "autograded" / "eve" / SLUG / f"{SLUG}.ipynb", as_version=4)
@@ -220,7 +220,7 @@ def test_tests_that_a_student_changed_or_deleted_are_put_back(graded):
             assert sources[grade_id(cell)].endswith(cell.source)
 
 
-def test_nothing_of_the_learners_was_run_outside_the_referee(graded):
+def test_learners_code_runs_only_in_the_referee(graded):
     after = nbformat.read(graded[0] / "autograded" / "eve" / SLUG / f"{SLUG}.ipynb", as_version=4)
     assert {grade_id(cell) for cell in after.cells if cell.get("outputs")} == {
         f"{exercise.label}-check" for exercise in EXERCISES.values()
@@ -233,7 +233,7 @@ def job(*checks, seconds=60.0):
     return json.dumps({"exercises": exercises, "limits": {}, "seconds": seconds})
 
 
-def test_a_referee_that_falls_has_said_what_it_knew_and_where_it_fell(monkeypatch, tmp_path):
+def test_a_crashed_referee_keeps_its_earlier_messages(monkeypatch, tmp_path):
     monkeypatch.setenv(SCRATCH, str(tmp_path))
     if os.geteuid() == 0:  # only root can leave something there in nobody's name
         (tmp_path / "left").touch()
@@ -261,12 +261,12 @@ def next_week(graded, tmp_path, monkeypatch):
     return course
 
 
-def test_where_nothing_was_handed_in_the_grader_says_what_it_wants(next_week, capsys):
+def test_without_submissions_the_grader_says_where_it_looked(next_week, capsys):
     assert main(["softmax"]) == 1
     assert "found no submitted/<student>/<assignment>/<assignment>.ipynb" in capsys.readouterr().out
 
 
-def test_students_who_are_new_and_grades_that_nothing_was_handed_in_for_are_named(graded, next_week, capsys):
+def test_new_students_and_grades_without_submissions_are_reported(graded, next_week, capsys):
     assert "New since" not in graded[2].stdout
     assert "not in submitted" not in graded[2].stdout
     for student in ("ada", "bobb"):  # each folder is empty

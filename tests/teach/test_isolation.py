@@ -1,4 +1,4 @@
-"""What a learner's code may do to us, and to its judge: each of these was tried on purpose."""
+"""Attacks of a learner's code on the grader and its host."""
 
 import os
 import pickle
@@ -46,7 +46,7 @@ def ask(code, *args, name="answer", limits=LIMITS):
         range(7),
     ],
 )
-def test_a_plain_answer_comes_back_as_it_is(value):
+def test_a_plain_answer_comes_back_unchanged(value):
     assert ask(f"import numpy as np\nanswer = {value!r}") == value
 
 
@@ -58,7 +58,7 @@ def test_arrays_and_tensors_come_back_with_their_type():
     torch.testing.assert_close(tensor, torch.tensor([3.0], dtype=torch.bfloat16))
 
 
-def test_a_change_that_is_made_to_an_argument_is_seen():
+def test_a_change_to_an_argument_reaches_the_judge():
     array, words = np.zeros(3), ["a"]
     tensor, module = torch.zeros(2), torch.nn.Dropout()
     changes = "array[1] = 5; words.append('b'); tensor[0] = 7; module.eval()"
@@ -75,7 +75,7 @@ def test_a_change_that_is_made_to_an_argument_is_seen():
     assert not module.training
 
 
-def test_an_error_is_told_with_the_learners_line():
+def test_an_error_names_the_learners_line():
     with pytest.raises(Exception, match=r"division by zero, in the line `return 1 / x`") as caught:
         ask("def answer(x):\n    return 1 / x", 0)
     assert type(caught.value).__name__ == "ZeroDivisionError"
@@ -87,7 +87,7 @@ def test_an_error_is_told_with_the_learners_line():
     ["...", "pass", "raise NotImplementedError", "return ..."],
     ids=["dots", "pass", "raise", "return dots"],
 )
-def test_a_function_that_is_not_begun_is_seen_to_be_so(body):
+def test_an_unwritten_function_is_recognised(body):
     try:
         assert ask(f"def answer(x): {body}", 3) is ...
     except NotImplementedError:
@@ -119,14 +119,14 @@ def test_a_function_that_is_not_begun_is_seen_to_be_so(body):
         ("get_ipython().system('true')\n%rm\n", "answer is not defined"),
     ],
 )  # fmt: skip
-def test_what_gives_no_answer_is_stopped_and_named(code, reason):
+def test_code_without_an_answer_is_stopped_with_a_reason(code, reason):
     began = time.monotonic()
     with pytest.raises(StoppedError, match=reason):
         ask(code)
     assert time.monotonic() - began < 10
 
 
-def test_once_stopped_no_question_is_asked_again():
+def test_after_a_stop_no_question_is_asked():
     notebook = Notebook(["def answer():\n    while True: pass"], LIMITS, 60)
     answer = notebook.answer("answer")
     with pytest.raises(StoppedError):
@@ -138,7 +138,7 @@ def test_once_stopped_no_question_is_asked_again():
     assert notebook.stopped == "stopped: no answer within 1 seconds"
 
 
-def test_an_exercise_has_an_end_even_if_each_call_is_quick():
+def test_an_exercise_has_a_time_limit_for_all_calls():
     notebook = Notebook(["import time\ndef answer():\n    time.sleep(0.2)\n    return 1"], LIMITS, 0.5)
     answer = notebook.answer("answer")
     with pytest.raises(StoppedError):
@@ -147,18 +147,18 @@ def test_an_exercise_has_an_end_even_if_each_call_is_quick():
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and not runs_as_nobody(), reason="root may start as many as it likes")
-def test_no_other_process_is_started():
+def test_no_other_process_can_be_started():
     with pytest.raises(StoppedError, match="BlockingIOError"):
         ask("import os\nanswer = os.fork()")
 
 
 @pytest.mark.skipif(not runs_as_nobody(), reason="only root can let others run as nobody")
-def test_whoever_runs_as_nobody_cannot_stop_us():
+def test_the_user_nobody_cannot_stop_us():
     with pytest.raises(StoppedError, match="PermissionError"):
         ask("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nanswer = 1")
 
 
-def test_an_answer_that_would_run_something_here_is_refused(tmp_path):
+def test_an_answer_that_would_run_code_here_is_refused(tmp_path):
     class Trap:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "caught"),)
@@ -168,7 +168,7 @@ def test_an_answer_that_would_run_something_here_is_refused(tmp_path):
     assert not (tmp_path / "caught").exists()
 
 
-def test_nothing_of_ours_is_open_to_the_child():
+def test_the_child_inherits_no_open_files():
     kinds = run_in_child(lambda: " ".join(map(_kind, range(100))).encode(), LIMITS).split()
     assert sorted(kinds) == [b"device"] * 4 + [b"pipe"]
 
@@ -181,7 +181,7 @@ def _kind(number):
     return "pipe" if stat.S_ISFIFO(mode) else "device" if stat.S_ISCHR(mode) else "other"
 
 
-def test_the_child_and_what_it_started_end_with_the_question():
+def test_the_child_ends_with_the_question():
     code = "import os\nanswer = os.getpid()"
     child = ask(code)
     with pytest.raises(ProcessLookupError):
@@ -189,7 +189,7 @@ def test_the_child_and_what_it_started_end_with_the_question():
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files for nobody, and delete them")
-def test_what_nobody_left_is_deleted_and_nothing_else(tmp_path, monkeypatch):
+def test_only_files_of_the_user_nobody_are_deleted(tmp_path, monkeypatch):
     nobody = pwd.getpwnam("nobody").pw_uid
     (tmp_path / "ours").write_text("kept")
     (tmp_path / "left" / "deep").mkdir(parents=True)
@@ -227,7 +227,7 @@ def verdict(*cells):
     return judge(exercise, Limits(seconds=2), 20)
 
 
-def test_a_right_answer_passes_whatever_stands_around_it():
+def test_a_right_answer_passes_among_broken_cells():
     assert verdict("import time\ntime.sleep(100)\n(", "%matplotlib inline", "this is no Python", RIGHT) == ""
     helper = "from numpy import *\ndef helper(key): return sqrt(key.shape[-1])"
     assert verdict(helper, "def scaled_scores(query, key):\n    return query @ key.T / helper(key)") == ""
@@ -272,11 +272,11 @@ while frame := frame.f_back:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_a_wrong_answer_stays_wrong_whatever_it_changes_around_itself(trick):
+def test_a_wrong_answer_stays_wrong_whatever_it_patches(trick):
     assert "unscaled" in verdict(TRICKS[trick] + WRONG)
     assert verdict(RIGHT) == ""
 
 
-def test_an_answer_that_equals_everything_is_no_answer():
+def test_an_answer_that_equals_everything_is_refused():
     code = "class All:\n    def __eq__(self, other): return True\n    def __array__(self, *given): return 1\n"
     assert "made of numbers" in verdict(code + "def scaled_scores(query, key): return All()")

@@ -1,4 +1,4 @@
-"""The notes for teachers on each chapter: a plan that fills its lessons, with quiz, exercises and slides."""
+"""The notes for teachers: lesson plans with quiz, exercises and slides that fill the time."""
 
 import re
 from pathlib import Path
@@ -15,14 +15,14 @@ every_chapter = pytest.mark.parametrize("chapter", sorted(path.stem for path in 
 
 
 def parts(chapter):
-    """The notes' timing, what is to be discussed, and where learners stumble."""
+    """The three parts of the notes: timing, discussion and difficulties."""
     text = (NOTES / f"{chapter}.md").read_text(encoding="utf-8")
     heads = re.findall(r"^#+ .*", text, re.MULTILINE)
     assert heads == ["## For teachers", "### Timing", "### To discuss", "### Where they will stumble"]
     return re.split(r"^### .*", text, flags=re.MULTILINE)[1:]
 
 
-def test_every_chapter_has_notes_and_there_are_no_others():
+def test_every_chapter_has_notes_and_every_note_a_chapter():
     assert {path.stem for path in NOTES.iterdir()} == {path.stem for path in CHAPTERS.glob("*.ipynb")}
 
 
@@ -31,7 +31,7 @@ def slug_of(chapter):
 
 
 @every_chapter
-def test_the_parts_fill_each_of_the_lessons_that_the_plan_is_for(chapter):
+def test_the_parts_fill_each_lesson_of_the_plan(chapter):
     many, minutes = re.search(r"A plan for (\w+) lessons of (\d+) minutes", parts(chapter)[0]).groups()
     plan = read_plan(slug_of(chapter))
     assert len(plan) == WORDS[many]
@@ -75,7 +75,7 @@ def test_a_part_has_at_least_the_minutes_of_its_slides(chapter):
 
 
 @every_chapter
-def test_the_exercise_of_the_deck_is_one_of_those_in_class(chapter):
+def test_the_exercise_of_the_deck_is_one_for_the_class(chapter):
     (label,) = re.findall(r"\{exercise\} ([\w-]+)", deck_of(chapter).read_text(encoding="utf-8"))
     assert label in {label for part in read_plan(slug_of(chapter))[-1].parts for label in part.exercises}
 
@@ -87,7 +87,7 @@ def test_a_single_lesson_has_at_most_45_minutes(chapter):
     assert 30 <= sum(part.minutes for part in find_parts(taken)) <= 45
 
 
-def test_a_part_that_no_plan_has_is_named():
+def test_an_unknown_part_is_named():
     with pytest.raises(ValueError, match=r"plan of masks has no part 'the clock'"):
         find_parts("masks: the prediction; the clock")
     with pytest.raises(ValueError, match=r"no notes for teachers on 'mask'"):
@@ -95,7 +95,7 @@ def test_a_part_that_no_plan_has_is_named():
 
 
 @every_chapter
-def test_the_minutes_of_reading_and_of_the_exercises_are_those_of_the_chapter(chapter):
+def test_the_stated_minutes_are_those_of_the_chapter(chapter):
     stated = re.search(r"about (\d+) minutes, all exercises (\d+)", parts(chapter)[0])
     reading, exercises = map(int, stated.groups())
     text = (CHAPTERS / f"{chapter}.ipynb").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_the_minutes_of_reading_and_of_the_exercises_are_those_of_the_chapter(ch
 
 
 @every_chapter
-def test_three_or_four_things_are_to_be_discussed_each_with_what_a_good_discussion_finds(chapter):
+def test_three_or_four_discussion_prompts_each_have_an_answer(chapter):
     prompts = re.split(r"^- ", parts(chapter)[1], flags=re.MULTILINE)[1:]
     assert 3 <= len(prompts) <= 4
     for prompt in prompts:
@@ -114,12 +114,12 @@ def test_three_or_four_things_are_to_be_discussed_each_with_what_a_good_discussi
 
 
 @every_chapter
-def test_the_difficulties_are_those_of_the_chapters_exercises_in_their_order(chapter):
+def test_the_difficulties_follow_the_chapters_exercises(chapter):
     named = re.findall(r"^\{ref\}`([\w-]+)`\n: ", parts(chapter)[2], re.MULTILINE)
     assert named == [exercise.label for exercise in read_chapter(slug_of(chapter)).exercises]
 
 
 @every_chapter
-def test_the_notes_are_neither_thin_nor_long(chapter):
+def test_the_notes_are_neither_short_nor_long(chapter):
     lines = (NOTES / f"{chapter}.md").read_text(encoding="utf-8").splitlines()
     assert 40 <= len(lines) <= 80

@@ -1,4 +1,4 @@
-"""What students get wrong is told from what the checks and the quizzes really say."""
+"""The page on misconceptions quotes the checks and quizzes correctly."""
 
 import ast
 import importlib
@@ -16,7 +16,7 @@ every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[
 
 
 def messages():
-    """All that the checks can say, each in one line."""
+    """Every string of the checks, in one line each."""
     files = (ROOT / "src/glassformer/exercises").glob("*.py")
     trees = (ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in files)
     texts = (node.value for tree in trees for node in tree if isinstance(node, ast.Constant))
@@ -28,12 +28,12 @@ QUIZZES = [importlib.import_module(f"glassformer.quizzes.{slug}") for slug in sl
 QUESTIONS = {question.id for quiz in QUIZZES for question in quiz.QUESTIONS}
 
 
-def test_at_least_25_ideas_are_told_none_twice():
+def test_there_are_at_least_25_different_misconceptions():
     assert len({idea for idea, _ in ENTRIES}) == len(ENTRIES) >= 25
     assert PAGE.count('\n**"') == len(ENTRIES)
 
 
-def test_the_number_in_words_is_that_of_the_ideas():
+def test_the_stated_number_of_misconceptions_is_right():
     words = {
         number: f"Thirty-{word}" for number, word in enumerate(("one", "two", "three", "four", "five"), 31)
     }
@@ -41,7 +41,7 @@ def test_the_number_in_words_is_that_of_the_ideas():
 
 
 @every_entry
-def test_an_idea_says_how_it_shows_and_what_to_do(entry):
+def test_a_misconception_has_a_symptom_and_a_remedy(entry):
     _, told = entry
     shows, does = re.split(r"^: ", told, flags=re.MULTILINE)[1:]
     assert shows.startswith("*It shows*")
@@ -49,14 +49,14 @@ def test_an_idea_says_how_it_shows_and_what_to_do(entry):
 
 
 @every_entry
-def test_a_quoted_answer_of_a_check_is_one_it_can_give(entry):
+def test_quoted_messages_exist_in_the_checks(entry):
     _, told = entry
     quoted = re.findall(r"(?:says|:|,|as 16\.5:) \*([^*]{15,})\*", " ".join(told.split()))
     assert set(quoted) <= MESSAGES
 
 
 @every_entry
-def test_exercises_and_questions_that_are_named_exist(entry):
+def test_named_exercises_and_questions_exist(entry):
     _, told = entry
     assert set(re.findall(r"\{ref\}`([\w-]+)`", told)) <= set(all_exercises())
     assert set(re.findall(r"\{question\}`([\w-]+)`", told)) <= QUESTIONS

@@ -1,4 +1,4 @@
-"""Every objective has an exercise, a quiz question and a slide; no exercise is without an objective."""
+"""Every objective has an exercise, a quiz question and a slide; every exercise has an objective."""
 
 import importlib
 import re
@@ -21,7 +21,7 @@ def objectives():
 
 
 def existing(slug):
-    """What can serve a chapter's objectives: labels of exercises, ids of questions and of slides."""
+    """Labels of the exercises, and ids of the questions and slides, of a chapter."""
     return {
         "exercises": {exercise.label for exercise in read_chapter(slug).exercises},
         "questions": {question.id for question in asked(slug)},
@@ -33,24 +33,24 @@ def asked(slug):
     return importlib.import_module(f"glassformer.quizzes.{slug}").QUESTIONS
 
 
-def test_the_objectives_follow_the_chapters_in_their_order():
+def test_the_objectives_are_in_the_order_of_the_chapters():
     assert list(objectives()) == slugs()
 
 
 @every_chapter
-def test_a_chapter_has_four_to_six_objectives_each_one_sentence(slug):
+def test_a_chapter_has_four_to_six_objectives_of_one_sentence(slug):
     assert 4 <= len(objectives()[slug]) <= 6
     for objective in objectives()[slug]:
         assert re.fullmatch(r"[A-Z][^.]*\.", objective.text), f"{objective.id}: {objective.text!r}"
 
 
-def test_no_id_is_given_twice():
+def test_ids_are_unique():
     ids = [objective.id for chapter in objectives().values() for objective in chapter]
     assert sorted(set(ids)) == sorted(ids)
 
 
 @every_chapter
-def test_every_objective_has_an_exercise_a_question_and_a_slide_which_exist(slug):
+def test_every_objective_has_an_existing_exercise_question_and_slide(slug):
     there = existing(slug)
     faults = []
     for objective in objectives()[slug]:
@@ -75,28 +75,28 @@ def test_every_exercise_and_every_question_serves_an_objective(slug):
 
 
 @every_chapter
-def test_the_questions_that_are_shown_are_those_of_the_quiz_in_their_order(slug):
+def test_the_parsed_questions_are_those_of_the_quiz(slug):
     assert list(read_questions(slug).items()) == [(question.id, question.text) for question in asked(slug)]
 
 
 @every_chapter
-def test_the_link_to_a_question_has_its_place_in_the_chapter(slug):
+def test_the_target_of_a_question_link_exists_in_the_chapter(slug):
     assert any(cell.source.startswith("## Check yourself") for cell in read_chapter(slug).cells)
 
 
 @every_chapter
-def test_every_slide_that_is_shown_has_words(slug):
+def test_every_slide_has_a_title(slug):
     assert all(slide_titles(slug).values())
 
 
-def test_no_two_exercises_are_shown_by_the_same_title():
+def test_displayed_titles_of_exercises_are_unique():
     titles = exercise_titles()
     assert len(set(titles.values())) == len(titles)
     assert titles["masks-mend"] == "Mend it (chapter 5)"
     assert titles["masks-pairs"] == "How many pairs?"
 
 
-def test_an_objective_with_a_part_too_few_is_refused_by_name(tmp_path):
+def test_an_incomplete_objective_is_refused(tmp_path):
     path = tmp_path / "objectives.yml"
     path.write_text("masks:\n  - {id: masks-build, text: Build masks., exercises: [], slides: []}\n")
     with pytest.raises(ValueError, match=r"objectives\.yml, masks: an objective must have .*questions"):

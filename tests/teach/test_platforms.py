@@ -1,4 +1,4 @@
-"""What the page on platforms tells teachers to type is what works."""
+"""The commands and links on the page about platforms work."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ def block(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_the_pattern_of_the_pull_link_is_what_the_function_makes(capsys):
+def test_the_example_of_a_pull_link_is_the_functions_result(capsys):
     names = {}
     exec(block("python")[0], names)
     link = "".join(block("text")[0].split())
@@ -25,7 +25,7 @@ def test_the_pattern_of_the_pull_link_is_what_the_function_makes(capsys):
     )
 
 
-def test_a_pull_link_opens_a_chapter_that_exists_in_the_folder_of_its_repository():
+def test_a_pull_link_opens_an_existing_chapter():
     asked = parse_qs(urlsplit("".join(block("text")[0].split())).query)
     assert asked["repo"] == [COURSE]
     assert (ROOT / asked["urlpath"][0].removeprefix("lab/tree/your-course/")).is_file()

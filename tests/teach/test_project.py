@@ -1,4 +1,4 @@
-"""What the project's page says of costs is what was stored, and its commands are those of the program."""
+"""The project's page states the stored costs, and its commands exist."""
 
 import json
 import re

@@ -24,13 +24,13 @@ def mended(notebook):
     return [grade_id(cell) or cell.source for cell in mended.cells]
 
 
-def test_a_notebook_that_is_whole_stays_as_it_is(notebook):
+def test_a_complete_notebook_stays_unchanged(notebook):
     before = copy.deepcopy(notebook)
     mended(notebook)
     assert notebook == before
 
 
-def test_of_a_cell_that_was_copied_the_last_keeps_its_name_and_the_others_their_code(notebook):
+def test_the_last_copy_of_a_cell_keeps_its_id_and_the_others_their_code(notebook):
     marks = mended(copy.deepcopy(notebook))
     for cell in list(notebook.cells):
         notebook.cells.insert(notebook.cells.index(cell), copy.deepcopy(cell))
@@ -41,14 +41,14 @@ def test_of_a_cell_that_was_copied_the_last_keeps_its_name_and_the_others_their_
     assert not any("nbgrader" in cell.metadata for cell in notebook.cells[::2])
 
 
-def test_deleted_tests_come_back_where_they_were_and_deleted_answers_do_not(notebook):
+def test_deleted_tests_are_restored_and_deleted_answers_are_not(notebook):
     marks = mended(copy.deepcopy(notebook))
     kept = [mark for mark in marks if not mark.endswith(("-check", "-answer"))]
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) in kept]
     assert mended(notebook) == [mark for mark in marks if not mark.endswith("-answer")]
 
 
-def test_a_test_comes_back_below_what_a_student_wrote_in_its_place(notebook):
+def test_a_test_is_restored_below_the_students_own_cell(notebook):
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) != "masks-decoder-check"]
     place = [grade_id(cell) for cell in notebook.cells].index("masks-decoder-answer")
     notebook.cells[place] = new_code_cell("my own")
@@ -56,7 +56,7 @@ def test_a_test_comes_back_below_what_a_student_wrote_in_its_place(notebook):
     assert marks[place : place + 2] == ["my own", "masks-decoder-check"]
 
 
-def test_where_all_names_are_lost_the_tests_stand_at_the_end(notebook):
+def test_without_any_ids_the_tests_are_appended(notebook):
     checks = [mark for mark in mended(copy.deepcopy(notebook)) if mark.endswith("-check")]
     for cell in notebook.cells:
         cell.metadata.pop("nbgrader")

@@ -1,4 +1,4 @@
-"""The scripts of the slides, and what they take from the chapters."""
+"""The slide scripts, and the parts of the chapters that they show."""
 
 import re
 from collections import Counter
@@ -44,7 +44,7 @@ def test_no_two_slides_share_an_id():
 
 
 @pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
-def test_a_deck_asks_before_it_answers_and_ends_in_work_and_what_to_keep(path):
+def test_a_deck_asks_before_it_answers_and_ends_with_an_exercise_and_a_summary(path):
     kinds = [kind for slide in read_slides(path) for kind in slide.kinds]
     assert kinds.index("predict") < kinds.index("answer")
     assert kinds[-2:] == ["exercise", "take-away"]
@@ -52,13 +52,13 @@ def test_a_deck_asks_before_it_answers_and_ends_in_work_and_what_to_keep(path):
 
 
 @pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
-def test_notes_say_what_to_say_in_a_few_sentences(path):
+def test_notes_have_two_to_eight_sentences(path):
     sentences = {slide.id: len(re.findall(r"[.?!](?=\s|$)", slide.notes)) for slide in read_slides(path)}
     assert {id: count for id, count in sentences.items() if not 2 <= count <= 8} == {}
 
 
 @pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
-def test_what_a_class_computes_or_votes_on_waits_for_the_key_and_the_notes_say_when(path):
+def test_answers_wait_for_the_key_and_the_notes_say_when(path):
     slides = read_slides(path)
     work = [slide for slide in slides if {"by-hand", "folklore"} & set(slide.kinds)]
     assert [slide.id for slide in work if not slide.presses] == []
@@ -67,7 +67,7 @@ def test_what_a_class_computes_or_votes_on_waits_for_the_key_and_the_notes_say_w
 
 
 @pytest.mark.parametrize("path", list_scripts(), ids=slug_of)
-def test_a_deck_fills_a_lesson_and_gives_its_exercise_the_minutes_that_it_takes(path):
+def test_a_deck_fills_a_lesson_and_allows_for_its_exercise(path):
     slides = read_slides(path)
     assert 40 <= sum(slide.minutes for slide in slides) <= 60
     assert all(1 <= slide.minutes <= 10 for slide in slides)
@@ -77,7 +77,7 @@ def test_a_deck_fills_a_lesson_and_gives_its_exercise_the_minutes_that_it_takes(
     assert exercise.minutes == minutes[label]
 
 
-def test_notes_end_in_the_minutes_of_the_slide_and_of_all_until_then(masks, script):
+def test_notes_end_with_the_minutes_of_the_slide_and_their_sum(masks, script):
     text = "".join(
         f"## Title {minutes} {{#masks-{minutes} minutes={minutes}}}\n\n:::{{notes}}\nSay it.\n:::\n\n"
         for minutes in (1, 7)
@@ -90,7 +90,7 @@ def test_notes_end_in_the_minutes_of_the_slide_and_of_all_until_then(masks, scri
     assert "<span>2 slides, 8 minutes</span>" in slides.write_index([(masks, read_slides(script(text)))])
 
 
-def test_what_stands_after_a_line_of_three_plus_signs_waits_for_the_key(masks, script):
+def test_parts_after_a_line_of_plus_signs_wait_for_the_key(masks, script):
     text = f"""## A title {{#masks-a .beside minutes=3}}
 
 Left.
@@ -119,7 +119,7 @@ Say it.
     assert third.index("Third.") < third.index("Say it.")
 
 
-def test_a_key_that_shows_nothing_is_refused(masks, script):
+def test_an_empty_step_is_refused(masks, script):
     text = "## A title {#masks-a minutes=3}\n\nWords.\n\n+++\n\n:::{notes}\nSay it.\n:::\n"
     with pytest.raises(
         SlideError, match=re.escape("'masks-a' of masks has a line +++ with nothing after it")
@@ -153,7 +153,7 @@ def test_a_slide_shows_the_stored_output_of_its_chapter(masks):
         ("{picture} 1", "", "a fence must begin with one of {code}, {output}, {formula}, {exercise}"),
     ],
 )
-def test_what_a_chapter_does_not_have_is_refused_by_name(masks, directive, option, message):
+def test_a_slide_that_names_a_missing_cell_is_refused(masks, directive, option, message):
     with pytest.raises(SlideError, match=re.escape(message)):
         show(masks, directive, option)
 
@@ -180,12 +180,12 @@ def test_no_slide_shows_a_solution(masks):
         ),
     ],
 )
-def test_a_script_that_is_not_well_written_is_refused(script, text, message):
+def test_a_malformed_script_is_refused(script, text, message):
     with pytest.raises(SlideError, match=re.escape(message)):
         read_slides(script(text))
 
 
-def test_a_deck_that_fails_leaves_the_last_ones_in_place(script, tmp_path, monkeypatch):
+def test_a_failed_build_keeps_the_previous_decks(script, tmp_path, monkeypatch):
     gone = script(
         "## A title {#masks-a minutes=3}\n\n```{output} 00000000\n```\n\n:::{notes}\nSay it.\n:::\n"
     )
@@ -197,7 +197,7 @@ def test_a_deck_that_fails_leaves_the_last_ones_in_place(script, tmp_path, monke
     assert (tmp_path / "made/masks.html").read_text() == "the last one"
 
 
-def test_the_page_for_teachers_names_every_kind_and_fence_and_its_example_can_be_shown(masks, script):
+def test_the_page_for_teachers_documents_every_kind_and_fence(masks, script):
     page = (ROOT / "teach/slides.md").read_text(encoding="utf-8")
     assert [kind for kind in (*KINDS, *LAYOUTS) if f"`.{kind}`" not in page] == []
     assert [fence for fence in slide_parts.SHOWN if f"`{fence}`" not in page] == []
@@ -206,7 +206,7 @@ def test_the_page_for_teachers_names_every_kind_and_fence_and_its_example_can_be
     assert deck.count("<img") == deck.count("<section") == 1
 
 
-def test_the_page_for_teachers_tells_how_many_slides_and_minutes_a_deck_has():
+def test_the_page_for_teachers_states_the_size_of_a_deck():
     page = (ROOT / "teach/slides.md").read_text(encoding="utf-8")
     decks = [read_slides(path) for path in list_scripts()]
     counts = sorted(len(deck) for deck in decks)

@@ -32,7 +32,7 @@ def needed(code, before=CHAPTER):
     ]
 
 
-def test_a_name_is_followed_back_through_all_that_it_rests_on():
+def test_a_name_brings_all_statements_that_it_depends_on():
     assert needed("y") == [
         "import math",
         "rng = math.sqrt(2)",
@@ -42,16 +42,16 @@ def test_a_name_is_followed_back_through_all_that_it_rests_on():
     ]
 
 
-def test_the_last_definition_counts():
+def test_only_the_last_definition_counts():
     assert needed("x") == ["x = []"]
 
 
-def test_a_function_brings_the_functions_that_it_calls_and_not_what_it_names_itself():
+def test_a_function_brings_the_functions_that_it_calls_but_not_its_local_names():
     found = needed("many(5)")
     assert [source.split("(")[0] for source in found] == ["def double", "def many"]
 
 
-def test_of_an_import_only_what_is_used_is_left():
+def test_an_import_is_reduced_to_the_names_used():
     assert needed("product") == ["from itertools import product"]
 
 
@@ -72,7 +72,7 @@ def test_of_an_import_only_what_is_used_is_left():
         "!rm x",
     ],
 )
-def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
+def test_names_that_code_defines_are_not_required(code):
     assert "x" not in required_names(read_statements(code))
 
 
@@ -92,7 +92,7 @@ def test_what_a_piece_of_code_brings_itself_is_not_looked_for(code):
         "{y: y for y in x}",
     ],
 )
-def test_what_a_piece_of_code_does_not_bring_itself_is_looked_for(code):
+def test_names_that_code_does_not_define_are_required(code):
     assert "x" in required_names(read_statements(code))
 
 
@@ -100,7 +100,7 @@ def test_an_import_of_everything_is_always_kept():
     assert needed("x", "from math import *\nx = 3") == ["from math import *", "x = 3"]
 
 
-def test_a_statement_keeps_its_decorators_and_leaves_its_neighbours():
+def test_a_statement_includes_its_decorators_only():
     code = "x = 1; y = 2\n\n@first\n@second(3)\nclass A:\n    def f(self): return x\n"
     assert [each.source for each in read_statements(code)] == [
         "x = 1",
@@ -110,6 +110,6 @@ def test_a_statement_keeps_its_decorators_and_leaves_its_neighbours():
     assert {"first", "second", "x"} <= read_statements(code)[2].uses
 
 
-def test_code_that_is_no_python_is_an_error():
+def test_invalid_python_is_an_error():
     with pytest.raises(SyntaxError):
         read_statements("x = (3")

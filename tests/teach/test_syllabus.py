@@ -1,4 +1,4 @@
-"""The three courses: their clock runs on, what is planned fits, and nothing is given twice or lost."""
+"""The three courses: no gaps, plans that fit their time, and every exercise used once."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ EXERCISES = all_exercises()
 
 
 def rows(table):
-    """The cells of a list-table, row by row, without its head."""
+    """The body rows of a list-table as lists of cells."""
     return [re.split(r"\n  - ?", row) for row in table.split("\n* - ")[2:]]
 
 
@@ -35,17 +35,17 @@ def minutes_of_parts(text):
 
 
 def minutes_of(slug, *parts):
-    """What the parts of a chapter's third lesson take whose names begin so."""
+    """The minutes of those parts of a chapter's third lesson whose names begin with a prefix."""
     return sum(part.minutes for part in read_plan(slug)[2].parts if part.name.startswith(parts))
 
 
 def left_out():
-    """What the four weeks say they leave out."""
+    """Labels of the exercises that the four weeks leave out."""
     patterns = PAGE.split("Left out with them are {minutes}`")[1].split("`")[0].split()
     return {label for label in EXERCISES if any(re.fullmatch(p.replace("*", ".*"), label) for p in patterns)}
 
 
-def test_the_day_runs_without_a_gap():
+def test_the_day_has_no_gaps():
     clock = None
     for at, length, *_ in rows(DAY):
         hours, past = map(int, at.split(":"))
@@ -87,11 +87,11 @@ def test_the_quiz_the_parts_and_the_exercises_of_a_lesson_of_the_four_weeks_fit_
 
 
 @pytest.mark.parametrize("course", [DAY, WEEKS], ids=["day", "weeks"])
-def test_no_part_is_taken_twice(course):
+def test_no_part_is_used_twice(course):
     assert len(set(parts_in(course))) == len(parts_in(course)) > 0
 
 
-def test_the_four_weeks_hold_every_exercise_once_or_say_that_it_is_left_out():
+def test_the_four_weeks_list_every_exercise_once_as_planned_or_omitted():
     planned = labels(WEEKS)
     assert len(set(planned)) == len(planned)
     assert set(planned) | left_out() == set(EXERCISES)
@@ -127,7 +127,7 @@ def test_a_lecture_takes_two_lessons_of_the_plan_and_the_lab_the_third(row):
     assert minutes_of(slug, "the quiz", "one question", "take-aways") + 1.5 * minutes(lab) <= 90
 
 
-def test_two_chapters_fit_the_one_week_that_is_left_for_them():
+def test_two_chapters_fit_the_week_that_replaces_a_lost_one():
     told = PAGE.split("*If a week is lost*")[1].split("If two weeks")[0]
     assert minutes_of_parts(told) <= 90
     quizzes = minutes_of("scaling", "the quiz") + minutes_of("softmax", "the quiz")
