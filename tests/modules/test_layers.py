@@ -7,6 +7,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from glassformer.modules.attention import AttentionHeads
+from glassformer.modules.cache import KVCache
 from glassformer.modules.layers import (
     DecoderLayer,
     EncoderLayer,
@@ -16,6 +17,7 @@ from glassformer.modules.layers import (
     layer_norm,
 )
 from glassformer.modules.masks import causal_mask
+from glassformer.modules.positions import AlibiPositions, RotaryPositions
 from glassformer.reference import layers as reference
 
 BATCH, TARGET, SOURCE, HEADS, D_FF = 2, 3, 5, 7, 13
@@ -206,6 +208,15 @@ def test_dropout_acts_only_in_training(norm, generator):
     assert (layer(x) != layer(x)).any()
     layer.eval()
     assert_close(layer(x), layer(x), atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("positions", [None, RotaryPositions(), AlibiPositions()])
+def test_a_causal_encoder_layer_gives_the_same_token_by_token_with_a_cache(positions):
+    torch.manual_seed(0)
+    layer, x = EncoderLayer(12, 3, 13, positions=positions), torch.randn(2, 5, 12)
+    cache = KVCache(torch.arange(5))
+    steps = [layer(x[:, [place]], cache=cache) for place in range(5)]
+    assert_close(torch.cat(steps, dim=1), layer(x, causal_mask(5)))
 
 
 @pytest.mark.usefixtures("as_a_user")
