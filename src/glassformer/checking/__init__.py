@@ -5,16 +5,3 @@ from glassformer.checking.compare import Hint, compare, compare_number
 from glassformer.checking.registry import CHAPTERS
 from glassformer.checking.sandbox import is_template
 from glassformer.checking.slips import Slip, Stopped
-
-__all__ = [
-    "CHAPTERS",
-    "Check",
-    "Hint",
-    "Slip",
-    "Stopped",
-    "Verdict",
-    "check",
-    "compare",
-    "compare_number",
-    "is_template",
-]

@@ -6,24 +6,3 @@ from glassformer.data.downloads import DataFileError, PinnedFile, read_pinned
 from glassformer.data.sources import SOURCES, Source
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, PAD_ID, SPECIAL_TOKENS, START_ID, Vocabulary
-
-__all__ = [
-    "END_ID",
-    "PAD_ID",
-    "SOURCES",
-    "SPECIAL_TOKENS",
-    "START_ID",
-    "Batch",
-    "Corpus",
-    "DataFileError",
-    "PinnedFile",
-    "Sentences",
-    "Source",
-    "TokenBatches",
-    "Tokenizer",
-    "Vocabulary",
-    "load_corpus",
-    "read_pinned",
-    "sentence_key",
-    "shard",
-]

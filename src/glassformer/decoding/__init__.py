@@ -3,14 +3,3 @@
 from glassformer.decoding.beam import Hypothesis, LengthPenalty, beam_search
 from glassformer.decoding.cache import start_decoding
 from glassformer.decoding.generate import greedy_decode, sample, sample_tokens, translate
-
-__all__ = [
-    "Hypothesis",
-    "LengthPenalty",
-    "beam_search",
-    "greedy_decode",
-    "sample",
-    "sample_tokens",
-    "start_decoding",
-    "translate",
-]

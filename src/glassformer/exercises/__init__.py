@@ -5,8 +5,6 @@ from typing import Any
 from glassformer.checking.check import Check, Verdict
 from glassformer.checking.registry import CHAPTERS, chapter_module
 
-__all__ = ["CHAPTERS", "Verdict", "judge", "list_checks"]
-
 
 def list_checks(slug: str) -> dict[str, Check]:
     """Return the checks of a chapter, keyed by exercise name, in the chapter's order.

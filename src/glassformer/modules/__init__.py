@@ -30,61 +30,7 @@ from glassformer.modules.positions import (
     alibi,
     rotate_by_position,
 )
-from glassformer.modules.recurrent import (
-    AdditiveAttentionTranslator,
-    FixedContextTranslator,
-    elman_rnn,
-    lstm,
-)
+from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, elman_rnn, lstm
 from glassformer.modules.softmax import softmax
 from glassformer.modules.storage import load_model, save_model
-from glassformer.modules.transformer import (
-    Decoder,
-    Embedding,
-    Encoder,
-    Transformer,
-)
-
-__all__ = [
-    "AdditiveAttention",
-    "AdditiveAttentionTranslator",
-    "AlibiPositions",
-    "AttentionHeads",
-    "Decoder",
-    "DecoderCache",
-    "DecoderLayer",
-    "Dropout",
-    "Embedding",
-    "Encoder",
-    "EncoderLayer",
-    "FeedForward",
-    "FixedContextTranslator",
-    "KVCache",
-    "LearnedPositions",
-    "MultiHeadAttention",
-    "Positions",
-    "RecurrentCache",
-    "RecurrentConfig",
-    "Residual",
-    "RotaryPositions",
-    "SinusoidalPositions",
-    "Transformer",
-    "TransformerConfig",
-    "additive_attention",
-    "alibi",
-    "attention_weights",
-    "causal_mask",
-    "elman_rnn",
-    "feed_forward",
-    "fused_attention",
-    "layer_norm",
-    "load_model",
-    "lstm",
-    "merge_heads",
-    "padding_mask",
-    "rotate_by_position",
-    "save_model",
-    "scaled_dot_product_attention",
-    "softmax",
-    "split_heads",
-]
+from glassformer.modules.transformer import Decoder, Embedding, Encoder, Transformer

@@ -16,28 +16,3 @@ from glassformer.plotting.runs import plot_run
 from glassformer.plotting.shares import plot_shares
 from glassformer.plotting.style import COLORS, WIDTH, panels
 from glassformer.plotting.vectors import plot_vectors
-
-__all__ = [
-    "COLORS",
-    "WIDTH",
-    "panels",
-    "plot_architecture",
-    "plot_attention",
-    "plot_bars",
-    "plot_batches",
-    "plot_beams",
-    "plot_blocks",
-    "plot_curves",
-    "plot_fits",
-    "plot_histograms",
-    "plot_lengths",
-    "plot_maps",
-    "plot_mask",
-    "plot_matrix",
-    "plot_paths",
-    "plot_run",
-    "plot_scores_and_weights",
-    "plot_shares",
-    "plot_split",
-    "plot_vectors",
-]

@@ -3,8 +3,6 @@
 from glassformer.checking.registry import chapter_module
 from glassformer.widgets.questions import Question
 
-__all__ = ["questions"]
-
 
 def questions(slug: str) -> tuple[Question, ...]:
     """Return the quiz questions of a chapter.

@@ -11,27 +11,3 @@ from glassformer.reference.masks import causal_mask, padding_mask
 from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import log_softmax, online_softmax, softmax, softmax_backward
-
-__all__ = [
-    "additive_attention",
-    "alibi",
-    "attention_weights",
-    "causal_mask",
-    "elman_rnn",
-    "feed_forward",
-    "layer_norm",
-    "layer_norm_backward",
-    "log_softmax",
-    "lstm",
-    "merge_heads",
-    "multi_head_attention",
-    "online_softmax",
-    "padding_mask",
-    "rotate_by_position",
-    "scaled_dot_product_attention",
-    "scaled_dot_product_attention_backward",
-    "sinusoidal_positions",
-    "softmax",
-    "softmax_backward",
-    "split_heads",
-]

@@ -26,38 +26,3 @@ from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask
 from glassformer.tasks.planted import CapitalBatch, CapitalTask
 from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
 from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy
-
-__all__ = [
-    "ADJECTIVES",
-    "ANIMALS",
-    "BOOK_EXAMPLE",
-    "PLACES",
-    "VERBS",
-    "Adjective",
-    "AttentionLookup",
-    "CapitalBatch",
-    "CapitalTask",
-    "Example",
-    "LookupBatch",
-    "LookupTask",
-    "Noun",
-    "OrderBatch",
-    "OrderReader",
-    "OrderTask",
-    "QuestionBatch",
-    "QuestionTask",
-    "RecallBatch",
-    "RecallTask",
-    "Verb",
-    "accuracy_per_question",
-    "adjective",
-    "exact_match_rate",
-    "join_words",
-    "make_corpus",
-    "noun",
-    "parse",
-    "recall_accuracy",
-    "split_words",
-    "translate",
-    "verb",
-]

@@ -17,31 +17,3 @@ from glassformer.widgets.figures.transformer import live_transformer
 from glassformer.widgets.figures.translate import EXAMPLES, live_translate
 from glassformer.widgets.live import SCRIPTS, copy_scripts, files_of
 from glassformer.widgets.questions import Number, OneOf, Option, Question, SeveralOf
-
-__all__ = [
-    "EXAMPLES",
-    "SCRIPTS",
-    "Number",
-    "OneOf",
-    "Option",
-    "Question",
-    "SeveralOf",
-    "copy_scripts",
-    "files_of",
-    "live_beam",
-    "live_block",
-    "live_formula",
-    "live_grammar",
-    "live_heads",
-    "live_hero",
-    "live_lookup",
-    "live_positions",
-    "live_quiz",
-    "live_recurrence",
-    "live_scaling",
-    "live_softmax",
-    "live_training",
-    "live_transformer",
-    "live_translate",
-    "number_in_words",
-]
