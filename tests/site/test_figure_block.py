@@ -143,7 +143,7 @@ def test_the_diagram_shows_the_active_parts(figure):
 
 
 def test_the_answer_is_computed_in_the_page(figure):
-    figure.get_by_role("button", name="It slows its decay").click()
+    figure.get_by_role("button", name="Slows its decay").click()
     seen = [
         [each.spread for each in Stack(11, num_layers=24, **LARGE).run(Parts(residual, "none", True), 24)]
         for residual in (True, False)

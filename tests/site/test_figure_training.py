@@ -134,7 +134,7 @@ def test_axis_labels_do_not_overlap_and_the_upper_limit_is_round(page, show):
 
 def test_the_prediction_is_shown_only_for_a_run_that_fits_it(show):
     figure = show()
-    figure.get_by_role("button", name="All in the same way").click()
+    figure.get_by_role("button", name="All the same").click()
     assert figure.locator(".verdict").inner_text().startswith("Right. “Je Je.” every time")
     other = [["Je dors.", "Il était fatigué."]] * 3
     assert show(translations=other).locator(".prediction").count() == 0

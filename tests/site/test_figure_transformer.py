@@ -189,7 +189,7 @@ def test_shapes_follow_the_readers_sentence(figure):
     figure.get_by_label("Target, after").fill("")
     assert figure.locator(".summary").inner_text() == (
         "Step 17 of 24, cross-attention, in each of 4 decoder layers: (1, 12) and (5, 12) in, (1, 12) out; "
-        f"{100 * 4 * 4 * 12 * 13 / parameters():.0f} % of all parameters."
+        f"{100 * 4 * 4 * 12 * 13 / parameters():.0f}% of all parameters."
     )
     rows = [text.split("\t") for text in figure.locator(".facts tr").all_inner_texts()]
     assert ["Q", "normalized", "(3, 1, 4)"] in rows

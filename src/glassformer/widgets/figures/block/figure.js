@@ -41,8 +41,8 @@
 
     stage.append(
       prediction({
-        question: `${num_layers} layers of attention and feed-forward without norm: how does the residual connection affect the spread of the words?`,
-        answers: ["It preserves it", "It slows its decay", "It has no effect"],
+        question: `${num_layers} layers of attention and feed-forward, no norm: how does the residual connection change the spread?`,
+        answers: ["Preserves it", "Slows its decay", "No effect"],
         right: 1,
         because: { toString: () => compare(stack, depth, num_layers) }, // computed when first needed
       }),
@@ -61,7 +61,7 @@
         rows.whole,
       ),
       element("div", { class: "curves" }, ...curves.map(({ curve }) => curve)),
-      element("p", { class: "note" }, "The gradient flows from top to bottom: read its curve from right to left. ", above),
+      element("p", { class: "note" }, "The gradient flows down: read its curve from right to left. ", above),
       ...parts,
       element("details", {}, element("summary", {}, "All numbers by layer"), table.table),
     );

@@ -21,7 +21,7 @@
           ...sides.map((cells) => element("div", {}, ...cells)),
         ]),
       ),
-      element("p", { class: "note" }, "Violet is positive, amber is negative; each side has its own scale."),
+      element("p", { class: "note" }, "Violet is positive, amber negative; each side has its own scale."),
     );
 
     function draw(...levels) {

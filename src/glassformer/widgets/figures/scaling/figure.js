@@ -244,7 +244,7 @@
       set(shape, { d: bars.join("") });
       set(spread, { d: `M${across(-Math.min(deviation, REACH))} ${HIGH}H${across(Math.min(deviation, REACH))}` });
       const outside = scores.reduce((sum, score) => sum + (Math.abs(score) >= REACH ? 1 : 0), 0) / scores.length;
-      const beyond = outside ? `; ${show(100 * outside, 1)} % outside` : "";
+      const beyond = outside ? `; ${show(100 * outside, 1)}% outside` : "";
       written.textContent = `standard deviation ±${show(deviation)}${beyond}`;
     }
 

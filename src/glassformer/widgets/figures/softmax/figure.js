@@ -115,8 +115,8 @@
 
     stage.append(
       prediction({
-        question: "All scores increase by 100. How do the weights change?",
-        answers: ["They become more equal", "They stay the same", "They become less equal"],
+        question: "All scores increase by 100. The weights become …",
+        answers: ["More equal", "Unchanged", "Less equal"],
         right: 1,
         because: "Only differences of scores matter. Try it.",
       }),

@@ -68,7 +68,7 @@
       if (first.translations.some((text) => text !== said)) return [];
       const asked = prediction({
         question: `How does it translate these sentences after ${grouped(first.step)} of ${grouped(lastStep)} steps?`,
-        answers: ["With fragments of words", "All in the same way", "With their main words, out of order"],
+        answers: ["Word fragments", "All the same", "Main words, out of order"],
         right: 1,
         because: `“${said}” every time, whatever the source. Play the run to see when that changes.`,
       });
@@ -111,7 +111,7 @@
     /** Make a sentence with its translation and reference. */
     function makeTranslation(sentence, number) {
       const french = element("p", { lang: "fr" });
-      const known = data.learned[number] ? " (in the training data)" : " (not in the training data)";
+      const known = data.learned[number] ? " (in the training)" : " (unseen)";
       const reference = element("span", { lang: "fr" }, data.references[number]);
       const whole = element(
         "div",

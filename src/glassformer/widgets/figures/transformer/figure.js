@@ -299,7 +299,7 @@
 
     function shareInWords(share) {
       if (share === 0) return "no parameters of its own";
-      return `${share < 0.01 ? "less than 1" : Math.round(100 * share)} % of all parameters`;
+      return `${share < 0.01 ? "less than 1" : Math.round(100 * share)}% of all parameters`;
     }
 
     noteLengths([state.source, state.target]);
