@@ -79,9 +79,9 @@ def _part_error(array: Array, expected: Array) -> str:
     if array.dtype.kind == "c":
         return f"expected real numbers, yours are {array.dtype}"
     if array.shape != expected.shape:
-        wanted = f"shape {expected.shape}" if expected.ndim else "a single number"
+        target = f"shape {expected.shape}" if expected.ndim else "a single number"
         found = f"has shape {array.shape}" if array.ndim else "is a single number"
-        return f"expected {wanted}, yours {found}"
+        return f"expected {target}, yours {found}"
     return ""
 
 
