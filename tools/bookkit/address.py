@@ -14,7 +14,7 @@ COPIES = ("README.md", "CITATION.cff", "_config.yml", "intro.md", "teach/platfor
 
 
 class Address(NamedTuple):
-    """Where the book is published.
+    """Web addresses of the book.
 
     Args:
         repository: URL of the repository, without a slash at its end.
