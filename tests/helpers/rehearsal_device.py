@@ -6,7 +6,7 @@ Every copy of a value to the CPU can be counted, because on a GPU each one waits
 
 ``register()`` adds the device to PyTorch. A notebook needs no import: with ``tests/helpers`` and
 ``tests/helpers/autoload`` on PYTHONPATH, PyTorch finds the entry point there and calls ``autoload()``,
-as it does for the extensions of hardware vendors.
+as it does for the extensions of hardware vendors. The device then has no float64, as MPS has none.
 
 Two differences from CUDA: automatic mixed precision leaves all types as they are, and ``Module.to`` fails
 while a graph still refers to the module's parameters.
@@ -56,12 +56,13 @@ _COPIES = {aten._to_copy.default, aten.copy_.default}
 # PyTorch builds these from fused kernels, which the CPU lacks, or from many operations for each time step.
 _RECURRENT = [aten.lstm.input, aten.lstm.data, aten.rnn_tanh.input]
 # Packed sequences keep their lengths on the CPU.
-_PACKING = {aten._pack_padded_sequence.default, aten._pack_padded_sequence_backward.default, aten.lstm.data}
+_PACKING = {aten._pack_padded_sequence.default, aten._pack_padded_sequence_backward.default}
 # A 0-dimensional CPU tensor may stand for a number in these and in pointwise operations.
 _TAKES_NUMBERS = {aten.masked_fill.Tensor, aten.masked_fill_.Tensor, aten.fill.Tensor, aten.fill_.Tensor}
 
 _libraries: list[torch.library.Library] = []  # kernels stay registered while these live
 _counters: list[Counter[str]] = []
+_missing_dtypes: set[torch.dtype] = set()
 
 
 class RehearsalTensor(Tensor):
@@ -71,6 +72,8 @@ class RehearsalTensor(Tensor):
 
     @staticmethod
     def __new__(cls, held: Tensor) -> "RehearsalTensor":
+        if held.dtype in _missing_dtypes:
+            raise TypeError(f"the {NAME} device has no {held.dtype}, as MPS has none")
         tensor = Tensor._make_wrapper_subclass(
             cls,
             held.shape,
@@ -155,6 +158,7 @@ def register() -> torch.device:
 def autoload() -> None:
     """Add the device at the import of PyTorch, for a whole program."""
     register()
+    _missing_dtypes.add(torch.float64)
     torch.__future__.set_swap_module_params_on_conversion(True)
 
 
@@ -270,7 +274,7 @@ def _reads(operation: OpOverload, args: Sequence[Any], kwargs: dict[str, Any]) -
 
 def _run_network(operation: OpOverload, *args: Any) -> tuple[Tensor, ...]:
     others: list[tuple[Tensor, bool]] = []
-    _unwrap(args, [], others)
+    _unwrap(args[:1] + args[2:] if operation is aten.lstm.data else args, [], others)
     if others:
         _require_one_device(operation, args, others)
     leaves, structure = tree_flatten(args)
