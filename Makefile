@@ -34,11 +34,11 @@ book: .venv-site/installed ## Build the website into _build/html (needs no torch
 
 # Each edition is a website of its own. It is moved into place only when it is complete.
 .PHONY: student
-student: .venv-site/installed ## Build the website without solutions into _build/student/html (REPOSITORY=...)
+student: .venv-site/installed ## Build the student edition, without solutions, into _build/student/html (REPOSITORY=...)
 	$(BUILD_EDITION)
 
 .PHONY: teacher
-teacher: .venv-site/installed ## Build it with open solutions and the teacher's notes into _build/teacher/html
+teacher: .venv-site/installed ## Build the instructor edition, with solutions shown, into _build/teacher/html
 	$(BUILD_EDITION)
 
 define BUILD_EDITION
@@ -55,7 +55,7 @@ serve: book ## Build the website and serve it on http://localhost:8000 (PORT=...
 	$(SITE)/python -m http.server $(PORT) --bind localhost --directory _build/html
 
 .PHONY: pdf
-pdf: book $(VENV)/installed ## Print the whole book to _build/glassformer.pdf (needs Chromium)
+pdf: book $(VENV)/installed ## Export the book to _build/glassformer.pdf (needs Chromium)
 	$(FULL)/python -m bookkit.print.pdf _build/html _build/glassformer.pdf
 
 .PHONY: lab
@@ -68,7 +68,7 @@ lab: $(VENV)/installed ## Open the chapters in JupyterLab
 COURSE ?= _build/assignments
 
 .PHONY: assignments
-assignments: $(VENV)/installed ## Make an nbgrader course of the exercises (COURSE=folder SEED=secret)
+assignments: $(VENV)/installed ## Build an nbgrader course from the exercises (COURSE=folder SEED=secret)
 	$(FULL)/python -m bookkit.course.build "$(COURSE)" $(if $(SEED),--seed "$(SEED)")
 
 .PHONY: grade
@@ -80,15 +80,15 @@ feedback: $(VENV)/installed ## Write feedback for each submission (COURSE=folder
 	cd "$(COURSE)" && "$(abspath $(FULL))/nbgrader" generate_feedback $(CHAPTER)
 
 .PHONY: slides
-slides: .venv-site/installed ## Make a deck of slides for each chapter in _build/slides (needs no torch)
+slides: .venv-site/installed ## Build a slide deck for each chapter in _build/slides (needs no torch)
 	$(SITE)/python -m bookkit.slides.build _build/slides
 
 .PHONY: slides-pdf
-slides-pdf: slides $(VENV)/installed ## Also print the slides, one per page (needs Chromium)
+slides-pdf: slides $(VENV)/installed ## Export the slides as PDF, one slide per page (needs Chromium)
 	$(FULL)/python -m bookkit.print.slides _build/slides
 
 .PHONY: quizzes
-quizzes: $(VENV)/installed ## Write the quizzes for learning platforms into _build/quizzes (QTI 2.1 and Moodle XML)
+quizzes: $(VENV)/installed ## Export the quizzes for learning platforms to _build/quizzes (QTI 2.1 and Moodle XML)
 	$(FULL)/python -m bookkit.quizzes.export _build/quizzes
 
 # ---- Testing ----
@@ -109,7 +109,7 @@ types: $(VENV)/installed ## Check types
 	$(FULL)/mypy
 
 .PHONY: imports
-imports: $(VENV)/installed ## Check that each floor imports lower floors only
+imports: $(VENV)/installed ## Check that packages import only from the layers below them
 	$(FULL)/lint-imports
 
 .PHONY: unit
@@ -144,12 +144,12 @@ notebooks: $(VENV)/installed ## Run every notebook and compare its outputs with 
 	OMP_NUM_THREADS=1 $(NBVAL)
 
 .PHONY: notebooks-elsewhere
-notebooks-elsewhere: $(VENV)/installed ## Run them with two threads and basic vector instructions, as on another processor
+notebooks-elsewhere: $(VENV)/installed ## Run the notebooks with two threads and basic CPU instructions, as on another processor
 	OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive ATEN_CPU_CAPABILITY=default $(NBVAL)
 
 # PyTorch finds the device through its entry point and refuses what a GPU refuses. Its outputs differ from the stored ones.
 .PHONY: rehearsal
-rehearsal: $(VENV)/installed ## Run them as on a GPU, with a device whose tensors the CPU holds
+rehearsal: $(VENV)/installed ## Run the chapters on a simulated accelerator, to catch CPU/GPU mix-ups
 	GLASSFORMER_DEVICE=rehearsal PYTHONPATH='$(CURDIR)/tests/helpers$(PATH_SEPARATOR)$(CURDIR)/tests/helpers/autoload' \
 	  OMP_NUM_THREADS=1 $(NBVAL:--nbval=--nbval-lax)
 # Three workers keep two cores busy, since each waits for its kernel. The last chapters take longest and start first.
@@ -157,14 +157,14 @@ NBVAL = $(FULL)/pytest --nbval -n 3 --dist loadfile -q $(LAST_FIRST)
 LAST_FIRST = $(shell printf '%s\n' $(NOTEBOOKS) | sort -r)
 
 .PHONY: site-tests
-site-tests: $(VENV)/installed ## Open every page of the built website in Chromium
+site-tests: $(VENV)/installed ## Test every page of the built website in Chromium
 	OMP_NUM_THREADS=1 $(FULL)/pytest $(TWO_WORKERS) $(SLOW_PAGES) $(filter-out $(SLOW_PAGES) $(NO_TESTS), $(wildcard tests/site/*))
 SLOW_PAGES = $(addprefix tests/site/, test_pages.py test_figures.py engine)
 
 # ---- Measuring ----
 
 .PHONY: bench
-bench: .venv-bench/installed ## Measure speed and memory against other libraries, and print the tables
+bench: .venv-bench/installed ## Run the training and decoding benchmarks and update benchmarks/README.md
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/training_step.py
 	OMP_NUM_THREADS=1 .venv-bench/$(BIN)/python benchmarks/decoding_speed.py
 	.venv-bench/$(BIN)/python benchmarks/table.py
@@ -182,7 +182,7 @@ CHAPTER_SETTINGS = GLASSFORMER_DEVICE=$${GLASSFORMER_DEVICE-cpu} GLASSFORMER_SCR
 NBCONVERT = $(FULL)/jupyter nbconvert --log-level ERROR --to notebook --inplace
 
 .PHONY: previews
-previews: book $(VENV)/installed ## Redraw the preview images of the pages (needs Chromium)
+previews: book $(VENV)/installed ## Redraw the preview images of the website (needs Chromium)
 	$(FULL)/python -m bookkit.print.previews _build/html _static/previews
 
 .PHONY: format
