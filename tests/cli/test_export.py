@@ -44,5 +44,5 @@ def test_the_size_of_the_export_is_printed(model, tmp_path, capsys, monkeypatch,
 
 def test_a_folder_without_a_translator_is_reported(tmp_path, capsys):
     assert main(["export", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
-    assert "contains no model.json: it is not the folder of a model" in capsys.readouterr().err
+    assert "contains no model.json, so it is not a model folder" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

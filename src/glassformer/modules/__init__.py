@@ -1,4 +1,4 @@
-"""PyTorch: the names of `reference`, made trainable, and the models that are built from them."""
+"""The functions of `reference` in PyTorch, with gradients, and the models built from them."""
 
 from glassformer.modules.additive import AdditiveAttention, additive_attention
 from glassformer.modules.attention import (

@@ -37,7 +37,7 @@ def additive_attention(
 
 
 class AdditiveAttention(nn.Module):
-    """Additive attention with trainable weights: see `additive_attention` (Bahdanau et al., 2015).
+    """Additive attention with trainable weights, as in `additive_attention` (Bahdanau et al., 2015).
 
     Args:
         d_model: width of queries, keys and the hidden layer.
@@ -61,15 +61,15 @@ class AdditiveAttention(nn.Module):
         *,
         cache: KVCache | None = None,
     ) -> tuple[Float[Tensor, "batch query d_v"], Float[Tensor, "batch query key"]]:
-        """Return the attended values and the attention weights.
+        """Return the weighted averages of the values, and the attention weights.
 
         Args:
             query: query vectors.
             key: key vectors.
             value: value vectors.
             attn_mask: True where a query may attend to a key.
-            cache: projected keys, and values, of an earlier call, to be read in place of ``key`` and
-                ``value``; an empty one is filled.
+            cache: cache of projected keys, and values: an empty one is filled; a filled one is read in place
+                of ``key`` and ``value``.
         """
         _require_vectors(query, key, value, attn_mask)
         require_width(len(self.score_weight), query=query, key=key)

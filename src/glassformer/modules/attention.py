@@ -1,7 +1,8 @@
 """Differentiable attention and multi-head attention (Vaswani et al., 2017, section 3.2).
 
-Two paths give one result. The taught path computes the weights and returns them. The fused path calls
-PyTorch's kernel, which is faster and never stores the weights.
+Two code paths give the same result. The taught path computes the weights and returns them. The fused path
+calls PyTorch's kernel, which is faster and does not store the weights (except on a CPU with dropout, where
+the fused path computes them as well).
 """
 
 import math
@@ -34,7 +35,7 @@ def attention_weights(
 ) -> Float[Tensor, "*batch query key"]:
     """Differentiable twin of `reference.attention.attention_weights`.
 
-    ``score_bias`` is added to the scaled scores; ALiBi positions are such a bias.
+    ``score_bias`` is added to the scaled scores; the ALiBi bias is an example.
     """
     require_attention_inputs(query, key, attn_mask=attn_mask)
     require_same_dtype(query=query, key=key)
@@ -50,10 +51,10 @@ def scaled_dot_product_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Differentiable twin of `reference.attention.scaled_dot_product_attention`: the taught path.
+    """Differentiable twin of `reference.attention.scaled_dot_product_attention` (the taught path).
 
     With ``dropout``, each weight is dropped with that probability and the others are scaled up. As in
-    PyTorch, the weights returned are those after dropout, so that their rows need not sum to one.
+    PyTorch, the weights are returned after dropout, so their rows need not sum to one.
     """
     _require_inputs(query, key, value, attn_mask, dropout)
     return _attend(query, key, value, attn_mask, dropout, score_bias)
@@ -68,13 +69,13 @@ def fused_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Compute the attended values of `scaled_dot_product_attention` with a fused kernel, without weights."""
+    """Compute the output of `scaled_dot_product_attention` with a fused kernel, without returning weights."""
     _require_inputs(query, key, value, attn_mask, dropout)
     if dropout and query.device.type == "cpu":  # the CPU has no fused kernel with dropout
         return _attend(query, key, value, attn_mask, dropout, score_bias)[0]
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
-    # Kernels differ on fully masked queries: unmask them, and zero their output.
+    # Kernels treat fully masked queries differently, so unmask these queries and zero their output.
     attends = attn_mask.any(-1, keepdim=True)
     allowed = attn_mask | ~attends
     mask = allowed if score_bias is None else score_bias.masked_fill(~allowed, -math.inf)
@@ -98,16 +99,16 @@ def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "
 
 
 class AttentionHeads(nn.Module):
-    """Attention in all heads, between split and merge: the module to hook for recording or ablation.
+    """Attention in all heads, between splitting and merging: the module to hook for recording or ablation.
 
-    It has no parameters. `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, on either
-    path, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``, and uses the pair
-    ``(attended, weights)`` that it returns:
+    It has no parameters. On either path, `MultiHeadAttention` calls its ``heads`` exactly once per forward
+    pass, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. It uses the pair
+    ``(attended, weights)`` that this call returns:
 
-    - to record, set ``need_weights`` to True in a forward pre-hook (``with_kwargs=True``), and read the
-      weights, of shape ``batch heads query key``, in a forward hook;
-    - to ablate, return ``(attended, weights)`` from a forward hook, with the attended values of a head, of
-      shape ``batch heads query d_head``, replaced.
+    - to record the weights, a forward pre-hook (``with_kwargs=True``) sets ``need_weights`` to True, and a
+      forward hook reads ``weights``, which has shape ``batch heads query key``;
+    - to ablate head h, a forward hook returns ``(attended, weights)`` with ``attended[..., h, :, :]``
+      replaced; ``attended`` has shape ``batch heads query d_head``.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -138,17 +139,17 @@ class AttentionHeads(nn.Module):
 class MultiHeadAttention(nn.Module):
     """Multi-head attention: Concat(head₁, …, headₕ) W_O (Vaswani et al., 2017, section 3.2.2).
 
-    Its submodule ``heads`` is the place for hooks: see `AttentionHeads`.
+    Register hooks on its submodule ``heads``: see `AttentionHeads`.
 
     Args:
         d_model: width of queries, keys, values and output.
-        num_heads: number of heads; d_model must be a multiple of it.
+        num_heads: number of heads; must divide d_model.
         dropout: probability of dropping an attention weight in training.
-        bias: True for projections with a bias.
-        positions: rotary or ALiBi positions, applied in each head.
+        bias: True to add a bias to the four projections.
+        positions: rotary or ALiBi positional encoding, applied in each head.
 
     Raises:
-        ValueError: a size or probability does not fit.
+        ValueError: a size or probability is invalid.
     """
 
     def __init__(
@@ -181,23 +182,23 @@ class MultiHeadAttention(nn.Module):
         cache: KVCache | None = None,
         need_weights: bool = True,
     ) -> tuple[Float[Tensor, "*batch query d_model"], Float[Tensor, "*batch heads query all_keys"] | None]:
-        """Project, split into heads, attend, merge, project.
+        """Compute multi-head attention, using a cache if one is given.
 
         Args:
             query: query vectors.
             key: key vectors.
-            value: value vectors at the same positions as ``key``.
-            attn_mask: True where a query may attend to a key, cached keys first; broadcast against
+            value: value vectors, for the same positions as ``key``.
+            attn_mask: True where a query may attend to a key; cached keys come first. It broadcasts to
                 ``*batch heads query key``.
-            cache: keys and values of earlier calls. A cache that grows takes in those of this call; from one
-                that is final, all keys and values are read, and ``key`` and ``value`` are not projected.
-            need_weights: False leaves the weights out, which is faster.
+            cache: keys and values of earlier calls. A growing cache appends those of this call; a final one
+                supplies all keys and values, and ``key`` and ``value`` are not projected.
+            need_weights: False omits the weights, which is faster.
 
         Returns:
             The output, and the weights of each head after dropout, or None without ``need_weights``.
 
         Raises:
-            ValueError: an argument's shape or type does not fit; the message names it.
+            ValueError: the shape or dtype of an argument is invalid; the message names the argument.
         """
         require_floating(query=query, key=key, value=value)
         require_width(self.d_model, query=query, key=key, value=value)

@@ -1,7 +1,7 @@
-"""Caches for decoding: keys, values and states that one step computes and later steps read again.
+"""Caches for decoding: keys, values and states that one step computes and that later steps reuse.
 
-A decoder without a cache computes the keys and values of all earlier tokens again at every step. Under the
-causal mask they cannot have changed.
+Without a cache, a decoder recomputes the keys and values of all earlier tokens at every step, although under
+the causal mask they do not change.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from torch import Tensor
 
 
 class KVCache:
-    """Keys and values of one attention.
+    """Keys and values of one attention layer.
 
-    With ``positions`` the cache grows: each `update` appends the keys and values of new tokens, in memory
-    that is allocated once. Without, it is filled by the first `update` and then final: that is the cache of
-    a cross-attention, whose keys and values come from the memory.
+    With ``positions``, the cache grows: each `update` appends the keys and values of new tokens, in memory
+    that is allocated once. Without ``positions``, the first `update` fills the cache and makes it final. Such
+    a cache serves a cross-attention layer, whose keys and values come from the encoder output.
 
     Args:
-        positions: position of the token in each slot; each new token takes one.
+        positions: position of the token in each slot; each new token fills the next slot.
     """
 
     def __init__(self, positions: Int[Tensor, " slots"] | None = None) -> None:
@@ -31,7 +31,7 @@ class KVCache:
 
     @property
     def is_final(self) -> bool:
-        """True once the cache holds all the keys and values it ever will."""
+        """True if the cache is filled and accepts no more keys and values."""
         return self._positions is None and self._length > 0
 
     def read(self) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:
@@ -39,15 +39,15 @@ class KVCache:
         key, value = (slots[..., : self._length, :] for slots in self._slots)
         return key, value
 
-    def positions(self, new: int) -> Int[Tensor, " key"]:
-        """Return the positions of all cached tokens and of the next ``new`` ones.
+    def positions(self, num_new: int) -> Int[Tensor, " key"]:
+        """Return the positions of all cached tokens and of the next ``num_new`` tokens.
 
         Raises:
-            ValueError: the cache has no positions, or not enough slots.
+            ValueError: the cache has no positions, or too few slots.
         """
         if self._positions is None:
-            raise ValueError("a cache without positions cannot serve an attention with positions")
-        length = self._length + new
+            raise ValueError("a cache without positions cannot serve an attention layer that needs them")
+        length = self._length + num_new
         if length > len(self._positions):
             raise ValueError(f"the cache has {len(self._positions)} slots, got {length} tokens")
         return self._positions[:length]
@@ -58,7 +58,7 @@ class KVCache:
         """Append keys and values, and return those of all tokens.
 
         Raises:
-            ValueError: the cache is final, or has not enough slots.
+            ValueError: the cache is final, or has too few slots.
         """
         if self.is_final:
             raise ValueError("the cache is final: its keys and values cannot be updated")
@@ -73,7 +73,7 @@ class KVCache:
         return self.read()
 
     def select_batch(self, rows: Int[Tensor, " selected"]) -> None:
-        """Keep these rows of the batch."""
+        """Keep only the given rows of the batch."""
         if self.is_final or not self._slots:
             self._slots = tuple(slots[rows] for slots in self._slots)
             return
@@ -83,22 +83,22 @@ class KVCache:
 
 
 class LayerCache(NamedTuple):
-    """The two caches of a decoder layer."""
+    """The two caches of one decoder layer."""
 
     self_attention: KVCache
     cross_attention: KVCache
 
 
 class DecoderCache:
-    """The caches of a Transformer's decoder, for sentences with one or several beams each.
+    """The caches of a Transformer's decoder, for sentences with one or more beams each.
 
-    The keys and values of the source serve all beams of a sentence, which are queries side by side. Those of
-    the target stay in the slots where they were written: each beam attends, through a mask, to its own
-    ancestors, so that reordering the beams moves no keys and no values.
+    All beams of a sentence share the keys and values of its source, so their queries are stacked along the
+    time axis. The keys and values of the target stay in the slots where they were written. A mask lets each
+    beam attend only to its own ancestors, so reordering the beams moves no keys or values.
 
     Args:
         num_layers: number of decoder layers.
-        slots: number of tokens that fit, all beams of a sentence counted.
+        slots: maximum number of cached tokens per sentence, over all its beams.
         device: device of the model.
 
     Attributes:
@@ -112,7 +112,7 @@ class DecoderCache:
         self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: one beam from the start
 
     def append(self, beams: int) -> tuple[int, Bool[Tensor, "sentences 1 beams slots"] | None]:
-        """Take a slot for the next token of each beam; return its position, and the mask of its ancestors."""
+        """Reserve a slot for each beam's next token; return its position and the mask of its ancestors."""
         position, used = self._time, self._used + beams
         self._positions[self._used : used] = position
         if self._ancestry is not None:
@@ -123,7 +123,7 @@ class DecoderCache:
         return position, self._ancestry
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of each sentence continues its old beam parents[i]."""
         if self._ancestry is None:
             if parents.shape[1] == 1:
                 return
@@ -133,7 +133,7 @@ class DecoderCache:
         self._ancestry = self._ancestry.gather(2, rows)
 
     def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep these sentences."""
+        """Keep only the given sentences."""
         for layer in self.layers:
             for cache in layer:
                 cache.select_batch(sentences)
@@ -142,11 +142,11 @@ class DecoderCache:
 
 
 class RecurrentCache:
-    """State and cell of a recurrent decoder for each beam, and the projected keys of its attention.
+    """Hidden state and cell state of a recurrent decoder for each beam, and cached keys and values.
 
     Attributes:
-        state: state and cell, ``layers rows d_model``; None before the first step.
-        memory: keys and values of the attention to the source, which all beams of a sentence share.
+        state: hidden state and cell state, each ``layers rows d_model``; None before the first step.
+        memory: projected keys, and values, of the source sentences; all beams of a sentence share them.
     """
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class RecurrentCache:
         self._beams = 1
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of each sentence continues its old beam parents[i]."""
         if self._beams == parents.shape[1] == 1:
             return
         first = torch.arange(len(parents), device=parents.device)[:, None] * self._beams
@@ -163,7 +163,7 @@ class RecurrentCache:
         self._beams = parents.shape[1]
 
     def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep these sentences."""
+        """Keep only the given sentences."""
         beams = torch.arange(self._beams, device=sentences.device)
         self._select_rows((sentences[:, None] * self._beams + beams).flatten())
         self.memory.select_batch(sentences)
@@ -175,7 +175,7 @@ class RecurrentCache:
 
 
 def takes_cache(*functions: Callable[..., Any]) -> bool:
-    """Return whether all these functions have a parameter ``cache``: those of a user's subclass may not."""
+    """Return whether every function has a parameter ``cache``; a user's subclass may lack it."""
     return all("cache" in signature(function).parameters for function in functions)
 
 

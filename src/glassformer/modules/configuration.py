@@ -1,4 +1,4 @@
-"""Configurations: sizes and options of a translator."""
+"""Configurations: the sizes and options of a translator."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,17 +16,18 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class TranslatorConfig:
-    """Vocabularies and embeddings, common to all translators.
+    """Vocabulary and embedding settings common to all translators.
 
     Attributes:
-        source_vocabulary_size: number of source ids.
-        target_vocabulary_size: number of target ids.
-        pad_id: id that pads short sentences; it is masked.
-        tie_embeddings: "target" shares one matrix between target embedding and output, "all" between them
-            and the source embedding (section 3.4; it needs one shared vocabulary), "none" shares nothing.
+        source_vocabulary_size: number of tokens in the source vocabulary.
+        target_vocabulary_size: number of tokens in the target vocabulary.
+        pad_id: id that pads short sentences; attention masks hide it.
+        tie_embeddings: "target" shares one matrix between the target embedding and the output projection,
+            "all" also shares it with the source embedding, which requires a shared vocabulary (Vaswani et
+            al., 2017, section 3.4), and "none" shares nothing.
 
     Raises:
-        ValueError: a size or a choice does not fit; the message names it.
+        ValueError: a size or an option is invalid; the message names it.
     """
 
     source_vocabulary_size: int
@@ -42,36 +43,36 @@ class TranslatorConfig:
         require_choice(("none", "target", "all"), tie_embeddings=self.tie_embeddings)
         if self.tie_embeddings == "all" and source != target:
             raise ValueError(
-                f"tie_embeddings='all' takes one vocabulary, got source_vocabulary_size ({source}) "
+                f"tie_embeddings='all' requires a shared vocabulary, got source_vocabulary_size ({source}) "
                 f"and target_vocabulary_size ({target})"
             )
 
     @property
     def num_positions(self) -> int | None:
-        """Number of positions a sentence can have; None without a limit."""
+        """Maximum number of positions in a sentence, or None if unlimited."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(TranslatorConfig):
-    """Configuration of a `Transformer`; the defaults are the paper's base model.
+    """Configuration of a `Transformer`; the defaults are the base model of Vaswani et al. (2017).
 
-    Further attributes in `TranslatorConfig`.
+    `TranslatorConfig` documents the other attributes.
 
     Attributes:
         d_model: width of the vectors between layers.
-        num_heads: number of heads in each attention.
+        num_heads: number of heads in each attention layer.
         d_ff: width of the feed-forward networks' hidden layers.
         num_encoder_layers: number of encoder layers.
         num_decoder_layers: number of decoder layers.
-        dropout: probability of dropping embeddings, attention weights, hidden activations, sublayer outputs.
-        norm: "post" as in the paper, or "pre", which adds a norm at the end of each stack.
-        positions: "sinusoidal" and "learned" are added to the embeddings, "rotary" and "alibi" act
-            in self-attention, "none" leaves order to the causal mask.
-        max_length: number of "learned" positions.
+        dropout: dropout probability (embeddings, attention weights, hidden activations, sublayer outputs).
+        norm: "post", as in Vaswani et al. (2017), or "pre", which adds a norm at the end of each stack.
+        positions: positional encoding. "sinusoidal" and "learned" are added to the embeddings, "rotary" and
+            "alibi" act in self-attention, and with "none" only the causal mask reveals the order.
+        max_length: number of positions that "learned" encodings cover.
 
     Raises:
-        ValueError: a size or a choice does not fit; the message names it.
+        ValueError: a size or an option is invalid; the message names it.
     """
 
     d_model: int = 512
@@ -94,13 +95,13 @@ class TransformerConfig(TranslatorConfig):
         require_choice(("sinusoidal", "learned", "rotary", "alibi", "none"), positions=self.positions)
         if self.positions == "rotary" and self.d_model // self.num_heads % 2:
             raise ValueError(
-                f"rotary positions rotate pairs: d_model ({self.d_model}) must be an even multiple "
+                f"rotary encodings rotate pairs: d_model ({self.d_model}) must be an even multiple "
                 f"of num_heads ({self.num_heads})"
             )
 
     @property
     def num_positions(self) -> int | None:
-        """Number of positions a sentence can have; None without a limit."""
+        """Maximum number of positions in a sentence, or None if unlimited."""
         return self.max_length if self.positions == "learned" else None
 
     @classmethod
@@ -110,9 +111,10 @@ class TransformerConfig(TranslatorConfig):
         """Configure a model for small corpora: 4 + 4 layers, d_model 128, 4 heads (Wu et al., 2021).
 
         Args:
-            source_vocabulary_size: number of source ids.
-            target_vocabulary_size: number of target ids. Without it, the languages share one vocabulary and
-                one matrix; with it, only the target embedding and the output do.
+            source_vocabulary_size: number of tokens in the source vocabulary.
+            target_vocabulary_size: number of tokens in the target vocabulary. If omitted, both languages
+                share one vocabulary and one matrix; if given, only the target embedding and the output
+                projection share a matrix.
             **overrides: any attribute of the configuration.
         """
         sizes = {
@@ -128,14 +130,20 @@ class TransformerConfig(TranslatorConfig):
     def base(
         cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
     ) -> "TransformerConfig":
-        """Configure the paper's base model (Table 3): 6 + 6 layers, d_model 512. Arguments as in `tiny`."""
+        """Configure the base model of Vaswani et al. (2017, Table 3): 6 + 6 layers, d_model 512.
+
+        Arguments are as in `tiny`.
+        """
         return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
 
     @classmethod
     def big(
         cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
     ) -> "TransformerConfig":
-        """Configure the paper's big model (Table 3): 6 + 6 layers, d_model 1024. Arguments as in `tiny`."""
+        """Configure the big model of Vaswani et al. (2017, Table 3): 6 + 6 layers, d_model 1024.
+
+        Arguments are as in `tiny`.
+        """
         sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
         return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
 
@@ -150,16 +158,16 @@ class TransformerConfig(TranslatorConfig):
 class RecurrentConfig(TranslatorConfig):
     """Configuration of a recurrent translator.
 
-    Further attributes in `TranslatorConfig`.
+    `TranslatorConfig` documents the other attributes.
 
     Attributes:
-        d_model: width of embeddings, states and attention.
-        num_layers: number of stacked LSTMs in the encoder, and in the decoder.
-        bidirectional: True for an encoder that also reads from the end (Bahdanau et al., 2015).
-        dropout: probability of dropping embeddings and states.
+        d_model: width of the embeddings, the hidden states and the attention layer.
+        num_layers: number of LSTM layers in the encoder, and in the decoder.
+        bidirectional: True for an encoder that also reads the source backwards (Bahdanau et al., 2015).
+        dropout: dropout probability of embeddings and hidden states.
 
     Raises:
-        ValueError: a size or a choice does not fit; the message names it.
+        ValueError: a size or an option is invalid; the message names it.
     """
 
     d_model: int = 128

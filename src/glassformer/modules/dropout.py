@@ -11,32 +11,32 @@ from glassformer.validation import require_floating, require_probability
 
 
 def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
-    """Zero each component with probability ``p``, and scale the others by 1 / (1 − p).
+    """Zero each element with probability ``p``, and scale the others by 1 / (1 − p).
 
     On a CPU, `torch.nn.functional.dropout` spends an eighth of a small model's training step on random
-    numbers. Here each component takes sixteen random bits, which meets ``p`` to within 2⁻¹⁷.
+    numbers. Here each element uses sixteen random bits, which approximates ``p`` to within 2⁻¹⁷.
 
     Raises:
-        ValueError: ``x`` does not hold floats, or ``p`` is not a probability below 1.
+        ValueError: ``x`` is not floating-point, or ``p`` is not a probability below 1.
     """
     require_floating(x=x)
     require_probability(p=p)
     if p == 0 or x.device.type != "cpu" or torch.compiler.is_compiling():
         return F.dropout(x, p)
-    dropped: Tensor = _Keep.apply(x, _draw_kept(x.shape, p), 1 / (1 - p))  # type: ignore[no-untyped-call]
+    dropped: Tensor = _DropoutFunction.apply(x, _draw_kept(x.shape, p), 1 / (1 - p))  # type: ignore[no-untyped-call]
     return dropped
 
 
 class Dropout(nn.Dropout):
-    """`dropout` in training mode, the identity in evaluation mode."""
+    """`dropout` in training mode, and the identity in evaluation mode."""
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Apply dropout in training mode."""
         return dropout(input, self.p) if self.training else input
 
 
-class _Keep(torch.autograd.Function):
-    """Compute x · kept · scale; the backward pass needs only the mask, one byte per component."""
+class _DropoutFunction(torch.autograd.Function):
+    """Compute x · kept · scale; the backward pass needs only the mask, one byte per element."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, kept: Tensor, scale: float) -> Tensor:
@@ -51,7 +51,7 @@ class _Keep(torch.autograd.Function):
 
 
 def _draw_kept(shape: torch.Size, p: float) -> Bool[Tensor, "..."]:
-    """Draw the mask of kept components; each 64-bit integer serves four."""
+    """Draw the mask of kept elements; each random 64-bit integer serves four elements."""
     size = shape.numel()
     bits = torch.empty(-(-size // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
     return bits[:size].view(shape) >= min(round(p * 2**16), 2**16 - 1) - 2**15

@@ -1,4 +1,4 @@
-"""Encoder and decoder layers, feed-forward networks, residual connections (Vaswani et al., 2017)."""
+"""Encoder and decoder layers, feed-forward networks and residual connections (Vaswani et al., 2017)."""
 
 from collections.abc import Callable
 
@@ -59,12 +59,12 @@ def feed_forward(
 
 
 class FeedForward(nn.Module):
-    """Position-wise feed-forward network: max(0, xW₁ + b₁)W₂ + b₂ (section 3.3).
+    """Position-wise feed-forward network: max(0, xW₁ + b₁)W₂ + b₂ (Vaswani et al., 2017, section 3.3).
 
     Args:
         d_model: width of the vectors.
         d_ff: width of the hidden layer.
-        dropout: probability of dropping a hidden activation in training.
+        dropout: dropout probability of the hidden activations.
     """
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
@@ -87,9 +87,9 @@ class Residual(nn.Module):
 
     Args:
         d_model: width of the vectors.
-        dropout: probability of dropping a component of the sublayer's output in training.
-        norm: "post" normalises the sum, as in the paper (section 3.1); "pre" normalises the sublayer's input
-            and leaves the sum alone, a straight path through all layers (Xiong et al., 2020).
+        dropout: dropout probability of the sublayer's output.
+        norm: "post" normalises the sum, as in Vaswani et al. (2017, section 3.1). "pre" normalises the
+            sublayer's input instead, which leaves an identity path through all layers (Xiong et al., 2020).
     """
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm: Norm = "post") -> None:
@@ -111,18 +111,20 @@ class Residual(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a feed-forward network, each in a residual connection (Figure 1, left).
+    """Self-attention and a feed-forward network, each in a residual connection.
+
+    See Vaswani et al. (2017, Figure 1, left).
 
     Args:
         d_model: width of the vectors.
         num_heads: number of heads.
         d_ff: width of the feed-forward network's hidden layer.
-        dropout: probability of dropping attention weights, hidden activations and sublayer outputs.
+        dropout: dropout probability of attention weights, hidden activations and sublayer outputs.
         norm: "post" or "pre", as in `Residual`.
-        positions: rotary or ALiBi positions of the self-attention.
+        positions: rotary or ALiBi positional encoding of the self-attention layer.
 
     Raises:
-        ValueError: a size, a probability or ``norm`` does not fit.
+        ValueError: a size, a probability or ``norm`` is invalid.
     """
 
     def __init__(
@@ -152,11 +154,11 @@ class EncoderLayer(nn.Module):
 
         Args:
             x: one vector per position.
-            attn_mask: True where a query may attend to a key; broadcast against ``*batch heads query key``.
-            cache: keys and values of earlier positions, which those of ``x`` join.
+            attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
+            cache: keys and values of earlier positions; those of ``x`` are appended.
 
         Raises:
-            ValueError: an argument's shape or type does not fit; the message names it.
+            ValueError: the shape or dtype of an argument is invalid; the message names the argument.
         """
         _require_vectors(self.self_attention.d_model, x=x)
         x = self.self_attention_residual(x, lambda x: _attend(self.self_attention, x, x, attn_mask, cache))
@@ -164,10 +166,11 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention to the memory, a feed-forward network (Figure 1, right).
+    """Self-attention, cross-attention to the encoder output (the memory), and a feed-forward network.
 
-    Arguments as in `EncoderLayer`. The cross-attention has no positions, because distance between two
-    languages has no fixed meaning.
+    See Vaswani et al. (2017, Figure 1, right). Arguments are as in `EncoderLayer`. The cross-attention layer
+    uses no rotary or ALiBi encoding, because the distance between positions in two different sentences has
+    no fixed meaning.
     """
 
     def __init__(
@@ -202,13 +205,13 @@ class DecoderLayer(nn.Module):
         Args:
             x: one vector per target position.
             memory: output of the encoder.
-            attn_mask: True where a target position may attend to a target position. No mask is causal by
-                default: see `modules.masks.causal_mask`.
+            attn_mask: True where a target position may attend to a target position. There is no causal mask
+                by default: see `modules.masks.causal_mask`.
             memory_mask: True where a target position may attend to a source position.
-            cache: keys and values of earlier target positions and of the source.
+            cache: keys and values of earlier target positions, and of the source.
 
         Raises:
-            ValueError: an argument's shape or type does not fit; the message names it.
+            ValueError: the shape or dtype of an argument is invalid; the message names the argument.
         """
         _require_vectors(self.self_attention.d_model, x=x, memory=memory)
         own, cross = cache or (None, None)
@@ -222,7 +225,7 @@ class DecoderLayer(nn.Module):
 def _attend(
     attention: MultiHeadAttention, x: Tensor, memory: Tensor, attn_mask: Tensor | None, cache: KVCache | None
 ) -> Tensor:
-    """Attend from x to the memory by the fused path."""
+    """Attend from x to the memory, using the fused path."""
     attended, _ = attention(x, memory, memory, attn_mask, cache=cache, need_weights=False)
     return attended
 

@@ -1,4 +1,4 @@
-"""Attention masks on any device. True = this query may attend to this key. Combine masks with ``&``."""
+"""Attention masks on any device: True lets a query attend to a key. Combine masks with ``&``."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -8,7 +8,7 @@ from glassformer.validation import require_axes, require_integers, require_whole
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
-    """Twin of `reference.masks.causal_mask`, on a device."""
+    """PyTorch counterpart of `reference.masks.causal_mask`, with a choice of device."""
     require_whole(length=length)
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 

@@ -49,7 +49,7 @@ def alibi(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
-    """Twin of `reference.positions.alibi`, on a device."""
+    """PyTorch counterpart of `reference.positions.alibi`, with a choice of device and dtype."""
     require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
@@ -57,13 +57,13 @@ def alibi(
 
 
 class SinusoidalPositions(nn.Module):
-    """Add sinusoidal positions to the vectors (Vaswani et al., 2017, section 3.5).
+    """Add sinusoidal positional encodings to the vectors (Vaswani et al., 2017, section 3.5).
 
-    The table is `reference.positions.sinusoidal_positions`, computed once and left out of the state dict.
+    The table is `reference.positions.sinusoidal_positions`, computed once and not part of the state dict.
 
     Args:
         d_model: width of the vectors.
-        max_length: number of positions in the table; those of longer sequences are computed when needed.
+        max_length: number of positions in the table; longer sequences compute theirs when needed.
     """
 
     table: Tensor
@@ -84,11 +84,11 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Add a learned vector for each position (Gehring et al., 2017, section 3.1).
+    """Add a learned positional encoding to each vector (Gehring et al., 2017, section 3.1).
 
     Args:
         d_model: width of the vectors.
-        max_length: number of positions; longer sequences are refused.
+        max_length: number of positions; a longer sequence raises an error.
     """
 
     def __init__(self, d_model: int, max_length: int) -> None:
@@ -100,10 +100,10 @@ class LearnedPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add its position to each vector; the first has position ``start``.
+        """Add to each vector the encoding of its position, counted from ``start``.
 
         Raises:
-            ValueError: the sequence goes beyond the last position.
+            ValueError: the sequence extends beyond the last position.
         """
         max_length, d_model = self.table.weight.shape
         _require_vectors(x, d_model, start)
@@ -117,7 +117,7 @@ class RotaryPositions(nn.Module):
     """Rotate queries and keys by their positions (Su et al., 2021).
 
     Args:
-        base: as in `rotate_by_position`.
+        base: base of the frequencies, as in `rotate_by_position`.
     """
 
     def __init__(self, base: float = 10000.0) -> None:
@@ -131,12 +131,12 @@ class RotaryPositions(nn.Module):
         key: Float[Tensor, "*batch heads key d_head"],
         positions: Int[Tensor, " all_keys"] | None = None,
     ) -> tuple[Float[Tensor, "*batch heads query d_head"], Float[Tensor, "*batch heads key d_head"], None]:
-        """Return the rotated queries and keys, and no score bias.
+        """Return the rotated queries and keys, and None in place of a score bias.
 
         Args:
-            query: query vectors; the last query has the position of the last key.
+            query: query vectors; the last query has the same position as the last key.
             key: key vectors.
-            positions: positions of all keys, cached ones first; 0, 1, 2, … by default.
+            positions: positions of all keys, with cached keys first; 0, 1, 2, … if omitted.
         """
         query_positions, positions = _positions(query, key, positions)
         key_positions = positions[-key.shape[-2] :]
@@ -145,7 +145,7 @@ class RotaryPositions(nn.Module):
 
 
 class AlibiPositions(nn.Module):
-    """Lower the scores in proportion to distance, with one slope per head (Press et al., 2022)."""
+    """Lower the scores in proportion to the distance, with one slope per head (Press et al., 2022)."""
 
     def forward(
         self,
@@ -157,9 +157,9 @@ class AlibiPositions(nn.Module):
         Float[Tensor, "*batch heads key d_head"],
         Float[Tensor, "heads query all_keys"],
     ]:
-        """Return queries and keys unchanged, and the bias of the scaled scores.
+        """Return the queries and keys unchanged, and the bias to add to the scaled scores.
 
-        Arguments as in `RotaryPositions`.
+        Arguments are as in `RotaryPositions`.
         """
         return query, key, _bias(*_positions(query, key, positions), query.shape[-3], query.dtype)
 
@@ -168,7 +168,7 @@ RelativePositions = RotaryPositions | AlibiPositions
 
 
 def _positions(query: Tensor, key: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return the positions of the queries and of all keys; the last query has that of the last key."""
+    """Return the positions of the queries and of all keys; the last query is at the last key."""
     num_queries, num_keys = query.shape[-2], key.shape[-2]
     if positions is not None:
         return positions[-num_queries:], positions

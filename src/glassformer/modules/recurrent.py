@@ -67,11 +67,11 @@ def lstm(
 class FixedContextTranslator(nn.Module):
     """Encode the source into one context vector, and decode from it (Sutskever et al., 2014).
 
-    The decoder starts from the encoder's last state and cell, and sees nothing else of the source.
+    The decoder starts from the encoder's final hidden and cell states, and sees nothing else of the source.
 
     Args:
         config: sizes and options of the model.
-        generator: source of randomness for the initial parameters; PyTorch's global one by default.
+        generator: random generator for the initial parameters; PyTorch's global generator if omitted.
     """
 
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:
@@ -103,12 +103,12 @@ class FixedContextTranslator(nn.Module):
         """Compute the logits of the token after each target token.
 
         Args:
-            source_ids: source sentences, padded with the pad id at their end.
-            target_ids: target sentences from the start token on, padded with the pad id.
+            source_ids: source sentences, right-padded with the pad id.
+            target_ids: target sentences, beginning with the start token, right-padded with the pad id.
 
         Raises:
-            ValueError: a shape does not fit, an id on the CPU is outside the vocabulary, or a source is empty
-                or has padding before its end.
+            ValueError: a shape is invalid, an id on the CPU is outside the vocabulary, or a source sentence
+                is empty or has padding before its end.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         return self.decode(target_ids, *self.encode(source_ids))
@@ -121,9 +121,10 @@ class FixedContextTranslator(nn.Module):
         Float[Tensor, "batch layers d_model"],
         Float[Tensor, "batch layers d_model"],
     ]:
-        """Return the state after each source token, their padding mask, and the last state and cell.
+        """Return the encoder's hidden states, their padding mask, and its final hidden and cell states.
 
-        In a bidirectional encoder, one half of each comes from the left and one from the right.
+        In a bidirectional encoder, half of each state comes from the forward direction and half from the
+        backward direction.
         """
         lengths = self._measure(source_ids)
         embedded = self._embed(self.source_embedding, "source_ids", source_ids)
@@ -139,7 +140,7 @@ class FixedContextTranslator(nn.Module):
         *encoded: Any,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the next token; arguments as in `hidden_states`."""
+        """Return the logits of the next token. Arguments are as in `hidden_states`."""
         return self.output_proj(self.hidden_states(target_ids, *encoded, cache=cache))
 
     def hidden_states(
@@ -156,11 +157,11 @@ class FixedContextTranslator(nn.Module):
 
         Args:
             target_ids: all target tokens so far; with a cache, the last token of each beam.
-            memory: states of the encoder.
+            memory: hidden states of the encoder.
             memory_mask: True where a source token may be attended to.
-            state: last state of the encoder, in which the decoder starts.
-            cell: last cell of the encoder, in which the decoder starts.
-            cache: state of the decoder after earlier target tokens, from `make_cache`.
+            state: final hidden state of the encoder, which initialises the decoder's.
+            cell: final cell state of the encoder, which initialises the decoder's.
+            cache: cache from `make_cache`, holding the decoder's states after earlier target tokens.
         """
         return self.dropout(self.run_decoder(target_ids, state, cell, cache=cache))
 
@@ -172,11 +173,11 @@ class FixedContextTranslator(nn.Module):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the states of the LSTM, before any attention; arguments as in `hidden_states`."""
+        """Return the LSTM's hidden states, before any attention. Arguments are as in `hidden_states`."""
         require_sentences(target_ids=target_ids)
         context = state.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous()
         ids = target_ids
-        if cache is not None:  # every beam is a row of its own, of one token
+        if cache is not None:  # each beam is a separate row of one token
             context, ids = cache.state or context, target_ids.reshape(-1, 1)
         states, context = self.decoder(self._embed(self.target_embedding, "target_ids", ids), context)
         if cache is not None:
@@ -184,12 +185,12 @@ class FixedContextTranslator(nn.Module):
         return states.reshape(*target_ids.shape, -1)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> RecurrentCache | None:
-        """Make an empty cache for `decode`; None if a subclass's decoder does not accept one."""
+        """Make an empty cache for `decode`, or return None if a subclass's decoder does not accept one."""
         takes = takes_cache(self.decode, self.hidden_states, self.run_decoder)
         return RecurrentCache() if takes else None
 
     def _embed(self, embedding: nn.Embedding, name: str, ids: Tensor) -> Tensor:
-        """Look up each token; a table that is also the output matrix is small, and is scaled by √d_model."""
+        """Embed each token; a table tied to the output matrix has small entries, so scale by √d_model."""
         with explain_bad_ids(name, ids, embedding.num_embeddings):
             embedded: Tensor = embedding(ids)
         tied = embedding.weight is self.output_proj.weight
@@ -198,12 +199,12 @@ class FixedContextTranslator(nn.Module):
     def _join_directions(
         self, last: Float[Tensor, "layers_directions batch width"]
     ) -> Float[Tensor, "batch layers d_model"]:
-        """Join the two directions of each layer."""
+        """Concatenate the final forward and backward states of each layer."""
         by_layer = last.reshape(self.config.num_layers, -1, *last.shape[1:])
         return by_layer.permute(2, 0, 1, 3).flatten(2)
 
     def _measure(self, source_ids: Tensor) -> Int[Tensor, " batch"]:
-        """Return the length of each sentence, on the host, where packing needs it; padding must come last."""
+        """Return sentence lengths on the CPU, where packing needs them; check that padding comes last."""
         require_sentences(source_ids=source_ids)
         real = (source_ids != self.config.pad_id).cpu().numpy()
         if not real[:, 0].all() or (real[:, 1:] & ~real[:, :-1]).any():
@@ -216,10 +217,10 @@ class FixedContextTranslator(nn.Module):
 
 
 class AdditiveAttentionTranslator(FixedContextTranslator):
-    """`FixedContextTranslator` whose decoder also attends to every state of the encoder.
+    """`FixedContextTranslator` whose decoder also attends to every hidden state of the encoder.
 
-    The scores are those of Bahdanau et al. (2015). The decoder attends after its step rather than before it,
-    as in Luong et al. (2015), so that one call can process the whole target.
+    The scores are those of Bahdanau et al. (2015). The decoder attends after its recurrent step instead of
+    before it, as in Luong et al. (2015), so that one call can process the whole target.
     """
 
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:
@@ -239,7 +240,7 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the states of the LSTM, each mixed with the values it attends to in the memory."""
+        """Return the LSTM's hidden states, each combined with its attention context vector."""
         states = self.run_decoder(target_ids, state, cell, cache=cache)
         keys = None if cache is None else cache.memory
         attended, _ = self.attention(states, memory, memory, memory_mask, cache=keys)
@@ -247,7 +248,7 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
 
 
 def _initialise(module: nn.Module, d_model: int, generator: torch.Generator | None = None) -> None:
-    """Initialise embeddings standard normal, all else uniformly within ±1/√d_model, as nn.LSTM does."""
+    """Initialise embeddings from N(0, 1), the rest uniformly in ±1/√d_model, as nn.LSTM does."""
     bound = d_model**-0.5
     for name, parameter in module.named_parameters():
         if "embedding" in name:

@@ -1,4 +1,4 @@
-"""Batches of token ids: one row per sentence, filled up with a pad id."""
+"""Validation of batches of token ids: one row per sentence, padded with a pad id."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from glassformer.validation import require_ids, require_integers
 
 
 def require_sentences(**sentences: Tensor) -> None:
-    """Check that token ids are integers in two axes, without reading their values.
+    """Check that token ids are integers with two axes, without reading their values.
 
-    A model never reads a value of a tensor back to the host: on an accelerator that would wait for all work
-    under way. `explain_bad_ids` names ids outside the vocabulary where it costs nothing.
+    Reading the values would copy them to the CPU, and on an accelerator the copy waits for all pending work.
+    On a CPU, `explain_bad_ids` reports ids outside the vocabulary at no extra cost.
     """
     require_integers(**sentences)
     for name, ids in sentences.items():

@@ -1,4 +1,4 @@
-"""Save and load a model as two files: its description (JSON) and its weights (safetensors)."""
+"""Save and load a model as two files: a description (JSON) and the weights (safetensors)."""
 
 import dataclasses
 import json
@@ -38,10 +38,10 @@ ARCHITECTURES = {
 
 
 def describe_model(model: AnyTranslator) -> dict[str, Any]:
-    """Return the architecture and configuration of a model, from which `build_model` makes another one.
+    """Return a model's architecture and configuration, from which `build_model` builds another model.
 
     Raises:
-        ValueError: ``model`` is of no class in `ARCHITECTURES`; a subclass does not count.
+        ValueError: the model's class is not in `ARCHITECTURES`; subclasses are not accepted.
     """
     for name, architecture in ARCHITECTURES.items():
         if type(model) is architecture.model:
@@ -51,12 +51,12 @@ def describe_model(model: AnyTranslator) -> dict[str, Any]:
 
 
 def build_model(description: dict[str, Any]) -> AnyTranslator:
-    """Build a model with newly initialised parameters from the description by `describe_model`.
+    """Build a model with newly initialised parameters from a description that `describe_model` returned.
 
     Raises:
         ValueError: the architecture is unknown, or a setting is missing, unknown or invalid.
     """
-    name = description.get("architecture", description.get("kind"))  # "kind": its name in older files
+    name = description.get("architecture", description.get("kind"))  # older files call it "kind"
     settings = description.get("config")
     if not isinstance(settings, dict):
         raise ValueError(f"config must be an object with the model's settings, got {type(settings).__name__}")
@@ -64,40 +64,40 @@ def build_model(description: dict[str, Any]) -> AnyTranslator:
     return ARCHITECTURES[str(name)].model(config)
 
 
-def make_config(name: Any, settings: dict[str, Any]) -> TransformerConfig | RecurrentConfig:
-    """Make the configuration of an architecture from settings by name.
+def make_config(architecture: Any, settings: dict[str, Any]) -> TransformerConfig | RecurrentConfig:
+    """Build the configuration of an architecture from a dictionary of its settings.
 
     Raises:
         ValueError: the architecture is unknown, or a setting is missing, unknown or invalid.
     """
-    if name not in tuple(ARCHITECTURES):  # a tuple, because a damaged file may hold what cannot be hashed
+    if architecture not in tuple(ARCHITECTURES):  # a tuple: the value in a damaged file may be unhashable
         known = ", ".join(map(repr, ARCHITECTURES))
-        raise ValueError(f"architecture must be one of {known}, got {name!r}")
-    if settings.get("positions") == "linear_bias":  # the name in older files
+        raise ValueError(f"architecture must be one of {known}, got {architecture!r}")
+    if settings.get("positions") == "linear_bias":  # its name in older files
         settings = settings | {"positions": "alibi"}
-    config = ARCHITECTURES[name].config
+    config = ARCHITECTURES[architecture].config
     fields = dataclasses.fields(config)
     required = {field.name for field in fields if field.default is dataclasses.MISSING}
     if unknown := sorted(settings.keys() - {field.name for field in fields}):
-        raise ValueError(f"config of a {name} has no settings {', '.join(unknown)}")
+        raise ValueError(f"config of a {architecture} has no settings {', '.join(unknown)}")
     if missing := sorted(required - settings.keys()):
-        raise ValueError(f"config of a {name} must have the settings {', '.join(missing)}")
+        raise ValueError(f"config of a {architecture} must have the settings {', '.join(missing)}")
     try:
         return config(**settings)
     except TypeError as error:  # such as a size written as a string
-        raise ValueError(f"config of a {name} is invalid: {error}") from error
+        raise ValueError(f"config of a {architecture} is invalid: {error}") from error
 
 
 def save_model(
     model: AnyTranslator, folder: Path | str, *, dtype: torch.dtype = torch.float32, **notes: Any
 ) -> None:
-    """Save a model to a folder, leaving its other files alone. Tied weights are stored once.
+    """Save a model to a folder, leaving the folder's other files unchanged. Tied weights are stored once.
 
     Args:
         model: model to save.
         folder: folder for `MODEL_FILE` and `WEIGHTS_FILE`; created if missing.
-        dtype: type of the stored weights; float16 halves the file.
-        **notes: further entries of `MODEL_FILE`, which `load_model` ignores.
+        dtype: dtype of the stored weights; float16 halves the size of the file.
+        **notes: additional entries of `MODEL_FILE`; `load_model` ignores them.
 
     Raises:
         ValueError: the model's class is not in `ARCHITECTURES`, or its weights are not finite in ``dtype``.
@@ -120,16 +120,16 @@ def save_model(
 
 
 def load_model(folder: Path | str) -> AnyTranslator:
-    """Load a model that `save_model` saved: in float32, on the CPU, in evaluation mode.
+    """Load a model saved by `save_model`, in float32, on the CPU, in evaluation mode.
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a file is damaged, or the two do not belong together.
+        ValueError: a file is damaged, or the weights do not match the description.
     """
     folder = Path(folder)
     for name in (MODEL_FILE, WEIGHTS_FILE):
         if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} contains no {name}: it is not the folder of a model")
+            raise FileNotFoundError(f"{folder} contains no {name}, so it is not a model folder")
     try:
         description = json.loads((folder / MODEL_FILE).read_text(encoding="utf-8"))
         if not isinstance(description, dict):

@@ -25,7 +25,7 @@ from glassformer.validation import require_same_batch
 
 
 class Embedding(nn.Module):
-    """Token embeddings times √d_model (section 3.4), plus positions."""
+    """Token embeddings times √d_model (Vaswani et al., 2017, section 3.4), plus positional encodings."""
 
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Encoder(nn.Module):
     """Stack of encoder layers.
 
     Args:
-        layers: layers, first to last.
+        layers: encoder layers, first to last.
         final_norm: layer normalisation of the output, as pre-norm layers need.
     """
 
@@ -55,14 +55,14 @@ class Encoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "*batch source d_model"]:
-        """Encode embedded source tokens; arguments as in `EncoderLayer`."""
+        """Encode embedded source tokens. Arguments are as in `EncoderLayer`."""
         for layer in self.layers:
             x = layer(x, attn_mask)
         return self.final_norm(x)
 
 
 class Decoder(nn.Module):
-    """Stack of decoder layers that attend to one memory. Arguments as in `Encoder`."""
+    """Stack of decoder layers that attend to the same memory. Arguments are as in `Encoder`."""
 
     def __init__(self, layers: Iterable[DecoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "*batch target d_model"]:
         """Compute the hidden states of embedded target tokens.
 
-        Arguments as in `DecoderLayer`; ``cache`` holds one cache per layer.
+        Arguments are as in `DecoderLayer`; ``cache`` holds one pair of caches per layer.
         """
         for number, layer in enumerate(self.layers):
             cached = {} if cache is None else {"cache": cache[number]}
@@ -93,7 +93,7 @@ class Transformer(nn.Module):
 
     Args:
         config: sizes and options of the model.
-        generator: source of randomness for the initial parameters; PyTorch's global one by default.
+        generator: random generator for the initial parameters; PyTorch's global generator if omitted.
     """
 
     def __init__(self, config: TransformerConfig, *, generator: torch.Generator | None = None) -> None:
@@ -120,11 +120,11 @@ class Transformer(nn.Module):
 
         Args:
             source_ids: source sentences, padded with the pad id.
-            target_ids: target sentences from the start token on, padded with the pad id.
+            target_ids: target sentences, beginning with the start token, right-padded with the pad id.
 
         Raises:
-            ValueError: a shape does not fit, or an id on the CPU is outside the vocabulary. On other devices
-                the lookup itself fails, since nothing is read back from them.
+            ValueError: a shape is invalid, or an id on the CPU is outside the vocabulary. On other devices,
+                the embedding lookup itself fails, because ids are never copied back to the CPU.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         return self.decode(target_ids, *self.encode(source_ids))
@@ -132,7 +132,7 @@ class Transformer(nn.Module):
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """Return the memory of the source, and the mask that hides its padding."""
+        """Return the encoder output (the memory), and the mask that hides the source's padding."""
         require_sentences(source_ids=source_ids)
         with explain_bad_ids("source_ids", source_ids, self.config.source_vocabulary_size):
             x = self.source_embedding(source_ids)
@@ -147,7 +147,7 @@ class Transformer(nn.Module):
         *,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the next token; arguments as in `hidden_states`."""
+        """Return the logits of the next token. Arguments are as in `hidden_states`."""
         return self.output_proj(self.hidden_states(target_ids, memory, memory_mask, cache=cache))
 
     def hidden_states(
@@ -181,26 +181,26 @@ class Transformer(nn.Module):
         return self.decoder(x, memory, attn_mask, memory_mask, cache=cache and cache.layers)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> DecoderCache | None:
-        """Make an empty cache for `decode`; None if a subclass's decoder or layer does not accept one.
+        """Make an empty cache for `decode`, or return None if a subclass does not accept one.
 
         Args:
-            max_length: number of tokens per beam at most.
-            beam_size: number of beams per sentence at most.
+            max_length: maximum number of tokens per beam.
+            beam_size: maximum number of beams per sentence.
         """
         layers = [layer.forward for layer in self.decoder.layers]
         if not takes_cache(self.decode, self.hidden_states, self.decoder.forward, *layers):
             return None
-        slots = 1 + (max_length - 1) * beam_size  # a sentence starts as one beam
+        slots = 1 + (max_length - 1) * beam_size  # each sentence starts with one beam
         return DecoderCache(len(layers), slots, self.output_proj.weight.device)
 
     def _initialise(self, generator: torch.Generator | None) -> None:
-        """Initialise matrices Xavier-uniform, biases zero, embeddings with variance 1/d_model."""
+        """Initialise matrices Xavier-uniformly, biases to zero, and embeddings from N(0, 1/d_model)."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight, generator=generator)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-        for module in self.modules():  # last, because a tied output matrix is an embedding
+        for module in self.modules():  # last, because a tied output matrix is also an embedding
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=self.config.d_model**-0.5, generator=generator)
 
@@ -210,7 +210,7 @@ def _final_norm(config: TransformerConfig) -> nn.LayerNorm | None:
 
 
 def _layer_options(config: TransformerConfig) -> dict[str, Any]:
-    """Return the arguments of encoder and decoder layers."""
+    """Return the constructor arguments of the encoder and decoder layers."""
     relative: dict[str, type[RelativePositions]] = {
         "rotary": RotaryPositions,
         "alibi": AlibiPositions,
@@ -226,7 +226,7 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
 
 
 def _absolute_positions(config: TransformerConfig) -> SinusoidalPositions | LearnedPositions | None:
-    """Return the positions added to the embeddings."""
+    """Return the module that adds absolute positional encodings to the embeddings, or None."""
     match config.positions:
         case "sinusoidal":
             return SinusoidalPositions(config.d_model, config.max_length)

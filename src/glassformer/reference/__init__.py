@@ -1,4 +1,4 @@
-"""The definitions: pure NumPy functions, one idea per file, without classes and without PyTorch."""
+"""The definitions as pure NumPy functions: one idea per file, no classes, no PyTorch."""
 
 from glassformer.reference.attention import (
     attention_weights,

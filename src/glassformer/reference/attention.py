@@ -15,14 +15,14 @@ def attention_weights(
 ) -> Float[Array, "*batch query key"]:
     """Compute the attention weights softmax(QKᵀ / √d_k).
 
-    Dividing by √d_k keeps the variance of the scores near 1 for any width
-    (Vaswani et al., 2017, section 3.2.1).
+    If the components of queries and keys are independent with mean 0 and variance 1, dividing by √d_k gives
+    the scores variance 1 at any width (Vaswani et al., 2017, section 3.2.1, footnote 4).
 
     Args:
-        query: query vectors: what each position looks for.
+        query: query vectors: what each position is looking for.
         key: key vectors: what each position can be found by.
-        attn_mask: True where a query may attend to a key. If a query may attend to no key, its weights are
-            all zero.
+        attn_mask: True where a query may attend to a key. A query whose keys are all masked gets weights
+            of zero.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -42,13 +42,13 @@ def scaled_dot_product_attention(
     """Compute scaled dot-product attention: softmax(QKᵀ / √d_k) V.
 
     Args:
-        query: query vectors: what each position looks for.
+        query: query vectors: what each position is looking for.
         key: key vectors: what each position can be found by.
-        value: value vectors: what each position hands on when it is found.
-        attn_mask: mask as in `attention_weights`; if a query may attend to no key, its output is zero.
+        value: value vectors: what each position contributes to the output.
+        attn_mask: mask as in `attention_weights`. A query whose keys are all masked gets an output of zero.
 
     Returns:
-        The weighted means of the values, and the weights.
+        The weighted averages of the values, and the weights.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -60,7 +60,7 @@ def scaled_dot_product_attention(
 
 
 def scaled_dot_product_attention_backward(
-    grad_attended: Float[Array, "*batch query d_v"],
+    grad_output: Float[Array, "*batch query d_v"],
     query: Float[Array, "*batch query d_k"],
     key: Float[Array, "*batch key d_k"],
     value: Float[Array, "*batch key d_v"],
@@ -73,19 +73,19 @@ def scaled_dot_product_attention_backward(
     """Compute the gradients of scaled dot-product attention, derived by hand with the chain rule.
 
     Args:
-        grad_attended: gradient of the loss with respect to the attended values.
-        query: query vectors given to `scaled_dot_product_attention`.
-        key: key vectors given to it.
-        value: value vectors given to it.
-        weights: weights it returned. Masked entries are zero, so no mask is needed.
+        grad_output: gradient of the loss with respect to the attention output.
+        query: query vectors passed to `scaled_dot_product_attention`.
+        key: key vectors passed to it.
+        value: value vectors passed to it.
+        weights: attention weights that it returned. Masked weights are zero, so no mask is needed.
 
     Returns:
         The gradients with respect to query, key and value.
     """
     require_attention_inputs(query, key, value)
     require_shape((*query.shape[:-1], key.shape[-2]), weights=weights)
-    require_shape((*query.shape[:-1], value.shape[-1]), grad_attended=grad_attended)
-    grad_value = weights.swapaxes(-2, -1) @ grad_attended
-    grad_weights = grad_attended @ value.swapaxes(-2, -1)
+    require_shape((*query.shape[:-1], value.shape[-1]), grad_output=grad_output)
+    grad_value = weights.swapaxes(-2, -1) @ grad_output
+    grad_weights = grad_output @ value.swapaxes(-2, -1)
     grad_scores = softmax_backward(grad_weights, weights) / query.dtype.type(np.sqrt(query.shape[-1]))
     return grad_scores @ key, grad_scores.swapaxes(-2, -1) @ query, grad_value

@@ -1,4 +1,4 @@
-"""Multi-head attention: several small attentions in parallel (Vaswani et al., 2017, section 3.2.2)."""
+"""Multi-head attention: several small attention heads in parallel (Vaswani et al., 2017, section 3.2.2)."""
 
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
@@ -16,7 +16,7 @@ from glassformer.validation import (
 def split_heads(
     x: Float[Array, "*batch time d_model"], num_heads: int
 ) -> Float[Array, "*batch heads time d_head"]:
-    """Split each vector into one piece per head; the heads become a batch axis.
+    """Split each vector into one piece per head, and turn the heads into a batch axis.
 
     Args:
         x: one vector per position.
@@ -31,7 +31,7 @@ def split_heads(
 
 
 def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
-    """Concatenate the pieces of all heads: the inverse of `split_heads`.
+    """Concatenate the pieces of all heads. This is the inverse of `split_heads`.
 
     Raises:
         ValueError: ``x`` has fewer than three axes.
@@ -53,16 +53,16 @@ def multi_head_attention(
     output_weight: Float[Array, "d_model d_model"],
     attn_mask: Bool[Array, "..."] | None = None,
 ) -> tuple[Float[Array, "*batch query d_model"], Float[Array, "*batch heads query key"]]:
-    """Project, split, attend in each head, merge, project: Concat(head₁, …, headₕ) W_O.
+    """Compute multi-head attention: Concat(head₁, …, headₕ) W_O.
 
     Args:
         query: input of the query projection, one vector per position.
         key: input of the key projection.
         value: input of the value projection, for the same positions as ``key``.
         num_heads: number of heads.
-        query_weight: W_Q, the matrices of all heads side by side, applied as ``query @ query_weight``.
-        key_weight: W_K, laid out like W_Q.
-        value_weight: W_V, laid out like W_Q.
+        query_weight: W_Q, the matrices of all heads side by side; applied as ``query @ query_weight``.
+        key_weight: W_K, with the same layout as W_Q.
+        value_weight: W_V, with the same layout as W_Q.
         output_weight: W_O, applied to the merged heads.
         attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
 

@@ -28,7 +28,7 @@ def layer_norm(
         x: one vector per position.
         scale: learned factor for each component.
         shift: learned offset for each component.
-        epsilon: constant added to the variance, which keeps the root away from zero.
+        epsilon: small constant added to the variance, which keeps the denominator above zero.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -47,14 +47,15 @@ def layer_norm_backward(
 ) -> tuple[Float[Array, "*batch d_model"], Float[Array, " d_model"], Float[Array, " d_model"]]:
     """Compute the gradients of layer normalisation, derived by hand.
 
-    Mean and variance depend on every component, so the gradient loses its mean and its projection on the
-    normalised vector x̂: (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε), with ĝ = scale · grad_output.
+    Mean and variance depend on every component, so the gradient with respect to x is ĝ minus its mean and
+    its projection onto the normalised vector x̂, rescaled: (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε),
+    with ĝ = scale · grad_output.
 
     Args:
         grad_output: gradient of the loss with respect to the output of `layer_norm`.
-        x: vectors given to `layer_norm`.
-        scale: factors given to it.
-        epsilon: constant given to it.
+        x: vectors passed to `layer_norm`.
+        scale: factors passed to it.
+        epsilon: constant passed to it.
 
     Returns:
         The gradients with respect to x, scale and shift.
@@ -80,7 +81,7 @@ def feed_forward(
 ) -> Float[Array, "*batch d_model"]:
     """Apply two linear maps with a ReLU between them: max(0, xW₁ + b₁)W₂ + b₂.
 
-    The maps are the same at every position, and no position sees another (Vaswani et al., 2017, eq. 2).
+    The maps are the same at every position, and positions do not interact (Vaswani et al., 2017, eq. 2).
 
     Raises:
         ValueError: the shape or dtype of an argument is invalid.
@@ -98,7 +99,7 @@ def feed_forward(
 
 
 def _normalise(x: Array, epsilon: float) -> tuple[Array, Array]:
-    """Return the normalised vectors and their standard deviations."""
+    """Return the normalised vectors and √(variance + ε) of each."""
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
     deviation = np.sqrt(variance + x.dtype.type(epsilon))

@@ -1,4 +1,4 @@
-"""Attention masks: True = this query may attend to this key. Combine masks with ``&``."""
+"""Attention masks: True lets a query attend to a key. Combine masks with ``&``."""
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -10,10 +10,10 @@ from glassformer.validation import require_axes, require_ids, require_whole
 def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
     """Make the mask that lets each position attend to itself and to earlier positions only.
 
-    This is the lower triangle (Vaswani et al., 2017, section 3.2.3).
+    It is a lower triangular matrix (Vaswani et al., 2017, section 3.2.3).
 
     Raises:
-        ValueError: ``length`` is not a whole number of at least 1.
+        ValueError: ``length`` is not a positive integer.
     """
     require_whole(length=length)
     return np.tri(length, dtype=bool)
@@ -30,7 +30,7 @@ def padding_mask(ids: Int[Array, "*batch key"], pad_id: int) -> Bool[Array, "*ba
         A mask with axes of length 1 for heads and queries.
 
     Raises:
-        ValueError: ``ids`` are not integers of at least 0, or are empty.
+        ValueError: ``ids`` is empty, or does not hold non-negative integers.
     """
     require_ids("ids", ids)
     require_axes(1, ids=ids)

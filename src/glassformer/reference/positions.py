@@ -1,4 +1,4 @@
-"""Positional encodings: sinusoids added to tokens, rotated queries and keys, or a bias on the scores."""
+"""Positional encodings: sinusoids added to embeddings, rotated queries and keys, or a bias on the scores."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,14 +18,14 @@ def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d
     """Compute sinusoidal positional encodings (Vaswani et al., 2017, section 3.5).
 
     PE(p, 2i) = sin(p / 10000^(2i/d_model)) and PE(p, 2i+1) = cos(p / 10000^(2i/d_model)). With an odd
-    ``d_model`` the last wave has a sine and no cosine.
+    ``d_model``, the last frequency has a sine but no cosine.
 
     Args:
         length: number of positions, counted from 0.
         d_model: size of each encoding.
 
     Raises:
-        ValueError: an argument is not a whole number of at least 1.
+        ValueError: an argument is not a positive integer.
     """
     require_whole(length=length, d_model=d_model)
     columns = np.arange(d_model)
@@ -42,7 +42,7 @@ def rotate_by_position(
     """Rotate pairs of components by angles that grow with the position (Su et al., 2021, section 3.4.2).
 
     Pair i = (x₂ᵢ, x₂ᵢ₊₁) is rotated by position · base^(−2i/d_k) radians. The dot product of a rotated
-    query and a rotated key then depends only on their distance.
+    query and a rotated key then depends on their positions only through the difference.
 
     Args:
         x: queries or keys, with an even d_k.
@@ -71,10 +71,11 @@ def rotate_by_position(
 def alibi(
     query_length: int, key_length: int, num_heads: int
 ) -> Float[Array, "{num_heads} {query_length} {key_length}"]:
-    """Compute the ALiBi bias, −slope · distance of query and key (Press et al., 2022, section 3).
+    """Compute the ALiBi bias, −slope · distance between query and key (Press et al., 2022, section 3).
 
-    Head h of n has slope 2^(−8h/n): the first heads look near, the last ones far. The distance is absolute,
-    and only a mask hides the future. The last query is at the position of the last key.
+    Head h of n has slope 2^(−8h/n): the first heads favour nearby keys most strongly, the last ones least.
+    The distance is an absolute value, so only a mask hides later keys. The last query has the same position
+    as the last key.
 
     Args:
         query_length: number of queries.
@@ -85,7 +86,7 @@ def alibi(
         The bias to add to the scaled scores.
 
     Raises:
-        ValueError: an argument is not a whole number of at least 1.
+        ValueError: an argument is not a positive integer.
     """
     require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
     slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)

@@ -1,4 +1,4 @@
-"""Before the Transformer: recurrent networks, and the first attention."""
+"""Recurrent networks and additive attention, the predecessors of the Transformer."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -31,10 +31,10 @@ def elman_rnn(
         input_weight: W_x.
         hidden_weight: W_h, the recurrent matrix.
         bias: b.
-        initial_state: state before the first step; zeros if omitted.
+        initial_state: hidden state before the first step; zeros if omitted.
 
     Returns:
-        The state after each step.
+        The hidden state after each step.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -60,19 +60,19 @@ def lstm(
     """Run an LSTM over a sequence (Hochreiter & Schmidhuber, 1997).
 
     cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). Each step multiplies the
-    cell by the forget gate (Gers et al., 2000) and adds to it, instead of multiplying it by a matrix. This
-    keeps its gradient from vanishing.
+    cell state by the forget gate (Gers et al., 2000) and adds to it, instead of multiplying it by a matrix.
+    While the forget gate stays close to 1, the gradient of the cell state does not vanish.
 
     Args:
         x: one vector per step.
         input_weight: matrices from the input to the input gate, forget gate, candidate and output gate, side
-            by side in this order, which is PyTorch's.
-        hidden_weight: matrices from the previous state, in the same order.
+            by side in this order, as in PyTorch.
+        hidden_weight: matrices from the previous hidden state, in the same order.
         bias: biases in the same order.
-        initial_state: state and cell before the first step; zeros if omitted.
+        initial_state: hidden state and cell state before the first step; zeros if omitted.
 
     Returns:
-        The state and the cell after each step.
+        The hidden state and the cell state after each step.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -103,21 +103,22 @@ def additive_attention(
     score_weight: Float[Array, " d_hidden"],
     attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Array, "*batch query d_v"], Float[Array, "*batch query key"]]:
-    """Score each pair with a small network: softmax(tanh(q W_q + k W_k) · w) V.
+    """Score each query-key pair with a small network: softmax(tanh(q W_q + k W_k) · w) V.
 
-    The first attention (Bahdanau et al., 2015, appendix A.1.2).
+    This is the original attention mechanism of neural machine translation (Bahdanau et al., 2015,
+    appendix A.1.2).
 
     Args:
-        query: states of the decoder.
-        key: states of the encoder; their width may differ from that of the queries.
-        value: vectors to average, usually the encoder's states again.
+        query: hidden states of the decoder.
+        key: hidden states of the encoder; their width may differ from that of the queries.
+        value: vectors to average, usually the encoder's hidden states again.
         query_weight: W_q.
         key_weight: W_k.
         score_weight: w.
         attn_mask: True where a query may attend to a key.
 
     Returns:
-        The weighted means of the values, and the weights.
+        The weighted averages of the values, and the weights.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.

@@ -17,15 +17,15 @@ from glassformer.validation import (
 def softmax(
     x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
 ) -> Float[Array, "*shape"]:
-    """Turn scores into weights that are positive and sum to one: exp(xᵢ) / Σⱼ exp(xⱼ).
+    """Turn scores into positive weights that sum to one: exp(xᵢ) / Σⱼ exp(xⱼ).
 
-    The largest score is subtracted first, which changes nothing but prevents overflow.
+    The largest score is subtracted first, which prevents overflow and leaves the result unchanged.
 
     Args:
         x: scores.
         axis: axis along which the weights sum to one.
-        where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero, even if no
-            score of a row counts.
+        where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero, even in a
+            row where no score counts.
 
     Raises:
         ValueError: ``x`` is empty, not floating-point, or holds NaN or +∞, or ``where`` does not broadcast.
@@ -39,9 +39,9 @@ def softmax(
 def log_softmax(
     x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
 ) -> Float[Array, "*shape"]:
-    """Compute the logarithm of the softmax, xᵢ − log Σⱼ exp(xⱼ): finite even if exp underflows.
+    """Compute the logarithm of the softmax, xᵢ − log Σⱼ exp(xⱼ), which is finite even if exp underflows.
 
-    Arguments and errors as in `softmax`; the logarithm of a weight of zero is −∞.
+    Arguments and errors are as in `softmax`. The logarithm of a weight of zero is −∞.
     """
     shifted = _shift(x, axis, where)
     total = _sum(np.exp(shifted), axis)
@@ -52,12 +52,12 @@ def log_softmax(
 def softmax_backward(
     grad_weights: Float[Array, "*shape"], weights: Float[Array, "*shape"], axis: int = -1
 ) -> Float[Array, "*shape"]:
-    """Compute the gradient of the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), the Jacobian diag(w) − w wᵀ times g.
+    """Compute the gradient of the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), which is (diag(w) − w wᵀ) g.
 
     Args:
         grad_weights: gradient of the loss with respect to the weights.
         weights: weights that `softmax` returned.
-        axis: axis along which they sum to one.
+        axis: axis along which the weights sum to one.
     """
     require_floating(grad_weights=grad_weights, weights=weights)
     require_shape(weights.shape, grad_weights=grad_weights)
@@ -84,25 +84,30 @@ def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -
     total = _sum(np.zeros_like(peak), axis=-1)
     for block in blocks:
         new_peak = np.maximum(peak, block.max(axis=-1, keepdims=True))
-        total = total * np.exp(_relative(peak, new_peak)) + _sum(np.exp(_relative(block, new_peak)), axis=-1)
+        total = total * np.exp(_subtract_max(peak, new_peak)) + _sum(
+            np.exp(_subtract_max(block, new_peak)), axis=-1
+        )
         peak = new_peak
-    exponentials = np.exp(_relative(stream, peak))
+    exponentials = np.exp(_subtract_max(stream, peak))
     weights = np.divide(exponentials, total, out=np.zeros_like(exponentials), where=total > 0)
     return np.moveaxis(weights, -1, axis)
 
 
 def _shift(x: Array, axis: int, where: Array | None) -> Array:
-    """Subtract the largest score of each row; −∞ where a score does not count."""
+    """Subtract the largest score of each row, and return −∞ where a score does not count."""
     _require_scores(x)
     if where is not None:
         require_mask(where, x.shape, name="where")
         x = np.where(where, x, x.dtype.type(-np.inf))
-    return _relative(x, x.max(axis=axis, keepdims=True))
+    return _subtract_max(x, x.max(axis=axis, keepdims=True))
 
 
-def _relative(x: Array, peak: Array) -> Array:
-    """Subtract the peak from each score: −∞ below the range of the dtype, and where nothing counts."""
-    base = np.where(np.isneginf(peak), peak.dtype.type(0), peak)
+def _subtract_max(x: Array, maximum: Array) -> Array:
+    """Subtract the maximum from each score.
+
+    Differences below the range of the dtype become −∞, as do rows without a score that counts.
+    """
+    base = np.where(np.isneginf(maximum), maximum.dtype.type(0), maximum)
     with np.errstate(over="ignore"):
         return x - base
 
