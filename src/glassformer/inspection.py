@@ -1,6 +1,6 @@
 """Record attention weights, ablate heads, and attribute a score to tokens.
 
-All functions work from outside, with hooks that are removed afterwards.
+No function changes the model: hooks are removed afterwards.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.validation import require_ids, require_shape
 
-#: Function that scores each sentence of a batch, such as by the log-probability of a word.
+#: Function that scores each sentence of a batch, for example by the log-probability of a word.
 Score = Callable[[Int[Tensor, "batch time"]], Float[Tensor, " batch"]]
 
 
@@ -40,8 +40,8 @@ def find_attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
 def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """Record the weights of every attention that runs inside the block.
 
-    The recorded weights are those that averaged the values, so attention takes the taught path inside the
-    block; the output is the same. Of several forward passes, the last is recorded.
+    The recorded weights are those that multiplied the values, so attention computes explicit weights inside
+    the block, instead of using PyTorch's fused kernel. If there are several forward passes, the last is kept.
 
     >>> with record_attention(model) as weights_of:                  # doctest: +SKIP
     ...     model(source_ids, target_ids)
@@ -51,8 +51,8 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         model: module that contains or is a `MultiHeadAttention`.
 
     Yields:
-        The weights, ``*batch heads query key``, by the names of `find_attentions`: detached copies on the
-        model's device.
+        The weights, ``*batch heads query key``, by the attention's name in `find_attentions`: detached copies
+        on the model's device.
 
     Raises:
         ValueError: the model has no attention.
@@ -67,7 +67,7 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 @contextmanager
 def ablate_heads(model: nn.Module, heads: Mapping[str, Iterable[int]]) -> Iterator[None]:
-    """Ablate heads inside the block: replace their outputs by zeros.
+    """Ablate heads inside the block: replace their outputs with zeros.
 
     The weights of an ablated head are still computed and can be recorded. The bias of the output projection
     still applies.
@@ -77,7 +77,7 @@ def ablate_heads(model: nn.Module, heads: Mapping[str, Iterable[int]]) -> Iterat
 
     Args:
         model: module that contains or is a `MultiHeadAttention`.
-        heads: indices of the heads to ablate, counted from 0, by the attention's name in `find_attentions`.
+        heads: indices of the heads to ablate, from 0, by the attention's name in `find_attentions`.
 
     Raises:
         ValueError: an attention or a head does not exist.
@@ -106,8 +106,8 @@ def input_gradients(
         The embedding vectors, and the gradients of each sentence's score with respect to them.
 
     Raises:
-        ValueError: the model is in training mode, where dropout would make the score random; or the score is
-            not one number per sentence, or does not depend on the embedded ids.
+        ValueError: the model is in training mode, in which dropout would make the score random; or the score
+            is not one number per sentence, or does not depend on the embedded ids.
     """
     if embedding.training:
         raise ValueError("score must run the model in evaluation mode: call model.eval() first")
@@ -136,10 +136,10 @@ def input_gradients(
 def gradient_times_input(
     score: Score, ids: Int[Tensor, "batch time"], embedding: nn.Embedding
 ) -> Float[Tensor, "batch time"]:
-    """Attribute a score to tokens: the dot product of each token's vector and gradient.
+    """Attribute a score to tokens, by the dot product of each token's embedding vector and its gradient.
 
     If the score were linear in the vectors, these would be its summands (Shrikumar et al., 2016). Arguments
-    and errors as in `input_gradients`.
+    and errors are as in `input_gradients`.
     """
     vectors, gradients = input_gradients(score, ids, embedding)
     return (vectors * gradients).sum(-1)
@@ -153,13 +153,13 @@ def occlusion(
     replacement_id: int,
     ignored_ids: Collection[int] = (),
 ) -> Float[Tensor, "batch time"]:
-    """Compute how much a score falls when a token is replaced, one token at a time (Zeiler & Fergus, 2014).
+    """Compute the fall of a score when one token at a time is replaced (Zeiler and Fergus, 2014).
 
     Args:
         score: function that runs the model on ids.
         ids: token ids of the sentences to explain.
         replacement_id: id that replaces each token in turn, preferably one that the model was trained on.
-        ignored_ids: ids that are never replaced, such as padding; their result is 0.
+        ignored_ids: ids that are never replaced, such as padding; the result for them is 0.
 
     Raises:
         ValueError: ``ids`` are not token ids, or the score is not one number per sentence.

@@ -9,8 +9,8 @@
 | TransformerDecoder      | Decoder              |
 | Transformer             | EncoderDecoder, here |
 
-Two conventions differ. In boolean masks of torch.nn, True means "may *not* attend", so pass ``~attn_mask``.
-And if a query may attend to no key, torch.nn returns NaN, while we return zeros.
+Two conventions differ. In torch.nn's boolean masks, True means "may *not* attend", so pass ``~attn_mask``.
+And if a query may not attend to any key, torch.nn returns NaN, while we return zeros.
 """
 
 import copy
@@ -89,10 +89,10 @@ class EncoderDecoder(nn.Module):
 def from_torch(module: nn.Module) -> Any:
     """Convert a torch.nn module to ours, with copies of its weights.
 
-    Dtype, device, training mode, dropout and frozen weights stay the same.
+    Dtype, device, training mode, dropout and frozen weights are preserved.
 
     Args:
-        module: torch.nn module of the table above, with ``batch_first=True``.
+        module: torch.nn module from the table above, with ``batch_first=True``.
 
     Raises:
         ValueError: the module or one of its options has no counterpart.
@@ -106,7 +106,7 @@ def to_torch(module: nn.Module) -> Any:
     """Convert one of our modules to torch.nn, with copies of its weights: the inverse of `from_torch`.
 
     Args:
-        module: module of the table above.
+        module: one of our modules from the table above.
 
     Raises:
         ValueError: the module has no counterpart, or its attention has relative positions.
@@ -222,7 +222,7 @@ def _(module: nn.Transformer) -> EncoderDecoder:
 @to_torch.register
 def _(module: EncoderDecoder) -> nn.Transformer:
     d_model, num_heads, _ = _sizes_of_ours(module.encoder.layers[0])
-    # nn.Transformer initialises the stacks it is given anew, so ours are set afterwards.
+    # nn.Transformer reinitialises the stacks it is given, so ours are set afterwards.
     theirs = nn.Transformer(
         d_model, num_heads, custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True
     )
@@ -232,7 +232,7 @@ def _(module: EncoderDecoder) -> nn.Transformer:
 
 
 def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable[[nn.Module], Any]) -> Made:
-    """Copy the submodules of one layer into another, and convert its attentions."""
+    """Copy the submodules of one layer into another, converting its attentions."""
     made.train(given.training)
     for name, given_name in parts.items():
         part = given.get_submodule(given_name)
@@ -245,7 +245,7 @@ def _fill_our_stack(stack: type[Stack], theirs: nn.TransformerEncoder | nn.Trans
     if not isinstance(theirs.norm, nn.LayerNorm | None):
         raise ValueError(f"norm must be a LayerNorm or None, got {type(theirs.norm).__name__}")
     ours = stack((from_torch(layer) for layer in theirs.layers), copy.deepcopy(theirs.norm))
-    for module in (ours, ours.layers, ours.final_norm):  # not `train`: layers may differ in their mode
+    for module in (ours, ours.layers, ours.final_norm):  # not `train`: layers may be in different modes
         module.training = theirs.training
     return ours
 

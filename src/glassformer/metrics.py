@@ -14,11 +14,11 @@ from glassformer.validation import require_choice, require_whole
 
 
 class Score(NamedTuple):
-    """A score and the signature of its computation.
+    """A score, and the signature of how it was computed.
 
     Attributes:
         value: score from 0 to 100; higher is better.
-        signature: settings of the metric in sacreBLEU's notation; only scores with equal signatures are
+        signature: settings of the metric, in sacreBLEU's notation; only scores with the same signature are
             comparable.
     """
 
@@ -27,7 +27,7 @@ class Score(NamedTuple):
 
 
 def exact_match(translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """Compute the share of translations that equal their reference.
+    """Compute the fraction of translations that equal their reference.
 
     Raises:
         ValueError: translations and references differ in number, or there are none.
@@ -48,8 +48,8 @@ def bleu(
 
     Args:
         translations: translations as plain text.
-        references: one or more references for each translation, as plain text; their number may vary.
-        max_ngram_order: length of the longest n-grams; the standard is 4.
+        references: one or more references per translation, as plain text; their number may vary.
+        max_ngram_order: maximum length of the n-grams; the standard is 4.
 
     Raises:
         ValueError: translations and references differ in number, there are none, or a translation has no
@@ -67,19 +67,19 @@ def moses_bleu(translations: Sequence[str], references: Sequence[Sequence[str]],
     """Compute BLEU of lower-cased Moses tokens, as published for Multi30k.
 
     Wu et al. (2021) train on text that is normalised, lower-cased and tokenised, merge subwords, and score
-    with fairseq: BLEU of order 4 over the tokens of all sentences, without smoothing, as Moses'
-    multi-bleu.perl. Here `moses_tokenize` converts plain text to that form first. The references equal the
-    published ones token for token: 12,103 tokens for test2016 in German, as their log reports. Two
+    with fairseq: BLEU of order 4 over the tokens of all sentences, without smoothing, as in
+    Moses' multi-bleu.perl. Here `moses_tokenize` converts plain text to that form first. The references equal
+    the published ones token for token: 12,103 tokens for test2016 in German, as their log reports. Two
     differences remain. Their translations are scored in the tokens that the model generated, while ours are
     detokenised and tokenised again. And fairseq counts a reference token outside the vocabulary as missed.
 
     Args:
         translations: translations as plain text.
         references: references as in `bleu`.
-        language: language of both, as a two-letter code.
+        language: two-letter code of the language of both.
 
     Raises:
-        ValueError: as in `bleu`, or Moses does not know the language.
+        ValueError: as in `bleu`, or Moses does not support the language.
     """
     _require_references(translations, references)
     own_tokens = moses_tokenize(translations, language=language)
@@ -93,19 +93,19 @@ def moses_bleu(translations: Sequence[str], references: Sequence[Sequence[str]],
 def moses_tokenize(sentences: Sequence[str], *, language: str) -> list[str]:
     """Normalise punctuation, lower-case, and tokenise sentences, as Moses' scripts do.
 
-    This is how Multi30k's files "lc.norm.tok" were made (Elliott et al., 2016). Special characters of XML are
+    This is how Multi30k's "lc.norm.tok" files were made (Elliott et al., 2016). XML special characters are
     escaped: ' becomes &apos;.
 
     Args:
         sentences: sentences as plain text.
-        language: their language, as a two-letter code.
+        language: two-letter code of their language.
 
     Raises:
-        ValueError: Moses does not know the language.
+        ValueError: Moses does not support the language.
     """
     require_choice(_moses_languages(), language=language)
     normalizer, tokenizer = _moses(language)
-    # Moses' scripts see each line with its newline, on which a rule for closing quotation marks depends.
+    # Moses' scripts see each line with its newline, which one rule for closing quotation marks depends on.
     normal = (normalizer.normalize(f"{sentence}\n").lower() for sentence in sentences)
     return [tokenizer.tokenize(sentence, return_str=True, escape=True) for sentence in normal]
 
@@ -113,7 +113,7 @@ def moses_tokenize(sentences: Sequence[str], *, language: str) -> list[str]:
 def chrf(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Score:
     """Compute chrF, the F-score of character n-grams up to length 6 (Popović, 2015).
 
-    Unlike `bleu`, it gives credit to a word that is nearly right.
+    Unlike `bleu`, it gives credit for words that are nearly right.
 
     Args:
         translations: translations as plain text.
@@ -128,8 +128,8 @@ def chrf(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Sc
 def sentence_bleu_mean(translations: Sequence[str], references: Sequence[Sequence[str]]) -> Score:
     """Compute the mean of sentence BLEU, which is not BLEU, although it is often reported as such.
 
-    Most sentences share no 4-gram with their reference, so each score must be smoothed, and short sentences
-    weigh as much as long ones.
+    Many sentences share no 4-gram with their reference, so each score must be smoothed. Short sentences
+    also weigh as much as long ones.
 
     Args:
         translations: translations as plain text.
@@ -144,7 +144,7 @@ def sentence_bleu_mean(translations: Sequence[str], references: Sequence[Sequenc
         metric.sentence_score(translation, list(own)).score
         for translation, own in zip(translations, references, strict=True)
     ]
-    whole = _score_corpus(metric, translations, references)  # for its signature
+    whole = _score_corpus(metric, translations, references)  # only for its signature
     return Score(sum(scores) / len(scores), f"{whole.signature}|mean:sentences")
 
 
@@ -168,7 +168,7 @@ def _moses(language: str) -> tuple[MosesPunctNormalizer, MosesTokenizer]:
 
 @cache
 def _moses_languages() -> tuple[str, ...]:
-    """Return the languages that Moses knows; for any other, it silently applies English rules."""
+    """Return the languages that Moses supports; for any other, it silently applies English rules."""
     return tuple(sorted(set(NonbreakingPrefixes().available_langs.values())))
 
 
@@ -181,7 +181,7 @@ def _require_same_number(translations: Sequence[Any], references: Sequence[Any])
 
 
 def _require_references(translations: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Require strings, each with a list of one or more references."""
+    """Require strings, each with one or more references in a list."""
     _require_same_number(translations, references)
     if isinstance(translations, str):
         raise ValueError("translations must be a list of sentences, got one string")

@@ -25,10 +25,10 @@ _SPECIAL_TOKENS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID, "forb
 
 
 class ScoredTranslation(NamedTuple):
-    """A translation and its score.
+    """A translation with its score.
 
     Attributes:
-        text: translation.
+        text: translated sentence.
         score: log-probability divided by the length penalty, as in `decoding.beam.Hypothesis`.
     """
 
@@ -37,14 +37,14 @@ class ScoredTranslation(NamedTuple):
 
 
 class Translator:
-    """Model and tokenizer that translate sentences of one language into another.
+    """A model with its tokenizer, for translating sentences from one language into another.
 
     >>> Translator.load("en-fr").translate(["I am tired."])                  # doctest: +SKIP
     ['Je suis fatigué.']
 
     Args:
         model: trained model; it is put into evaluation mode.
-        tokenizer: tokenizer the model was trained with, shared by both languages.
+        tokenizer: tokenizer that the model was trained with, shared by both languages.
 
     Raises:
         ValueError: model and tokenizer differ in vocabulary size or pad id.
@@ -68,7 +68,7 @@ class Translator:
         """Load a translator from a folder that `save` wrote, or a pretrained one by name.
 
         Args:
-            folder: the folder, or a name from `pretrained_translators`; an existing folder is preferred.
+            folder: folder, or a name from `pretrained_translators`; an existing folder takes precedence.
             device: device of the model.
 
         Raises:
@@ -88,12 +88,12 @@ class Translator:
             raise ValueError(f"{path}: {error}") from error
 
     def save(self, folder: Path | str, *, dtype: torch.dtype = torch.float32, **notes: Any) -> None:
-        """Save the translator to a folder, completely or not at all; other files stay.
+        """Save the translator to a folder, completely or not at all; other files are left untouched.
 
         Args:
             folder: target folder; a translator in it is replaced.
-            dtype: number type of the stored weights; float16 halves the file. They load as float32.
-            **notes: further entries of the model description, such as its origin.
+            dtype: data type of the stored weights; float16 halves the file size. They load as float32.
+            **notes: additional entries of the model description, such as its origin.
 
         Raises:
             ValueError: the weights are not finite in ``dtype``.
@@ -115,26 +115,26 @@ class Translator:
         max_length: int | None = None,
         batch_tokens: int = 4096,
     ) -> list[str]:
-        """Translate sentences; the result for one does not depend on the others.
+        """Translate sentences; the result for a sentence does not depend on the others.
 
         The translation of a blank sentence is empty.
 
         Args:
-            sentences: sentences as typed.
+            sentences: sentences as plain text.
             beam_size: number of hypotheses kept per sentence; 1 is greedy decoding.
             length_penalty: divisor of log-probabilities, as in `decoding.beam.beam_search`.
             alpha: exponent of the length penalty.
-            max_length: number of tokens of a translation at most, the end included; by default, twice the
-                length of the sentence plus 10.
-            batch_tokens: number of source tokens per batch, padding included; a batch has at least one
-                sentence.
+            max_length: maximum number of tokens in a translation, including the end token; by default, twice
+                the length of the sentence plus 10.
+            batch_tokens: maximum number of source tokens per batch, including padding; a batch has at least
+                one sentence.
 
         Returns:
             The translations, in the order of the sentences.
 
         Raises:
             ValueError: a sentence is longer than the model accepts (`MAX_TOKENS`, or the ``max_length`` of
-                learned positions), or an argument does not fit; nothing is translated then.
+                learned positions), or an argument is invalid; nothing is translated then.
         """
         require_whole(beam_size=beam_size)
         if beam_size == 1:
@@ -152,7 +152,7 @@ class Translator:
             sentences: as in `translate`.
             n_best: number of translations per sentence, at most the beam size.
             batch_tokens: as in `translate`.
-            **search: options of the search, such as ``beam_size``, as in `translate`.
+            **search: options of beam search, such as ``beam_size``, as in `translate`.
 
         Returns:
             The translations of each sentence, fewer than ``n_best`` only if the search found no more. A blank
@@ -181,14 +181,14 @@ class Translator:
     ) -> list[str]:
         """Sample translations from the model's distribution.
 
-        The result for a sentence depends on its place among the others.
+        The sample for a sentence depends on its position in the list.
 
         Args:
             sentences: as in `translate`.
-            generator: source of randomness, on the CPU.
-            temperature: divisor of the logits: below 1 sharpens the distribution, 0 is greedy decoding.
+            generator: random number generator, on the CPU.
+            temperature: divisor of the logits: below 1 sharpens the distribution, and 0 is greedy decoding.
             top_k: number of most probable tokens to sample from; all by default.
-            top_p: total probability of the most probable tokens to sample from.
+            top_p: cumulative probability of the smallest set of most probable tokens to sample from.
             max_length: as in `translate`.
             batch_tokens: as in `translate`.
 
@@ -200,13 +200,13 @@ class Translator:
 
     @property
     def max_source_length(self) -> int:
-        """Number of tokens that a sentence can have at most, the end included."""
+        """Maximum number of tokens in a source sentence, including the end token."""
         return min(MAX_TOKENS, self.model.config.num_positions or MAX_TOKENS)
 
     def _decode(
         self, decode: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any
     ) -> list[Any]:
-        """Decode batches of similar length; return the results in the order of the sentences, () if blank."""
+        """Decode sentences in batches of similar length; return results in their order, () for blank ones."""
         require_whole(batch_tokens=batch_tokens)
         tokens = self._tokenize(sentences)
         device = next(self.model.parameters()).device
@@ -222,7 +222,7 @@ class Translator:
         return self.tokenizer.decode([row.tolist() if isinstance(row, Tensor) else row for row in rows])
 
     def _tokenize(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each sentence with the end, or none if it is blank."""
+        """Return the ids of each sentence with the end token, or none if it is blank."""
         if isinstance(sentences, str):
             raise ValueError("sentences must be a list of sentences, got one string")
         for number, sentence in enumerate(sentences, start=1):
@@ -249,10 +249,10 @@ def pretrained_translators() -> tuple[str, ...]:
 
 
 def locate_translator(folder: Path | str) -> Path:
-    """Return the folder that is meant by a path, or by the name of a pretrained translator.
+    """Return the folder of a translator, given its path or the name of a pretrained one.
 
     Raises:
-        FileNotFoundError: there is neither.
+        FileNotFoundError: there is no such folder or pretrained translator.
     """
     if Path(folder).is_dir():
         return Path(folder)
@@ -270,7 +270,7 @@ def _pretrained_folder() -> Path:
 
 
 def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield the numbers of the sentences of each batch, longest first, without those of length 0."""
+    """Yield the indices of the sentences in each batch, longest first, without those of length 0."""
     by_length = sorted((n for n, length in enumerate(lengths) if length), key=lambda n: -lengths[n])
     while by_length:
         size = max(1, batch_tokens // lengths[by_length[0]])

@@ -11,7 +11,7 @@ from glassformer.training.evaluation import (
     read_results,
     rescore,
     score_translations,
-    summarize,
+    summarise,
     write_results,
 )
 
@@ -143,7 +143,7 @@ def test_an_unknown_test_set_is_named(translator, corpus):
 
 
 def test_a_summary_has_a_line_for_each_score_with_its_signature(evaluation):
-    lines = summarize(evaluation)
+    lines = summarise(evaluation)
     assert len(lines) == sum(map(len, evaluation.scores.values()))
     for test, scores in evaluation.scores.items():
         for metric, value in scores.items():

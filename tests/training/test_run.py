@@ -69,7 +69,7 @@ def test_a_run_reports_its_progress(whole_run):
         in told
     )
     size = sum(parameter.numel() for parameter in translator.model.parameters())
-    assert f"transformer, {size:,} parameters, 300 tokens" in told
+    assert f"transformer, {size:,} parameters, vocabulary of 300 tokens" in told
     assert f"{folder} starts, 9 steps in all; log: {folder / 'log.jsonl'}" in told
     assert "test2016: bleu" in told
 

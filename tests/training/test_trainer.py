@@ -117,12 +117,18 @@ def test_a_loss_of_nan_stops_the_run_with_its_step_and_advice(tmp_path, log_ever
 
     trainer._step = poisoned
     with pytest.raises(
-        DivergenceError, match=r"loss is nan at step 5; the last checkpoint, .*step_00000004, is sound"
+        DivergenceError, match=r"loss is nan at step 5; the last checkpoint, .*step_00000004, precedes it"
     ):
         trainer.run()
     resumed = small_trainer(tmp_path, log_every=log_every)
     resumed.run()
     assert math.isfinite(losses(tmp_path)[-1])
+
+
+@pytest.mark.parametrize(("precision", "advised"), [("float32", False), ("bfloat16", True)])
+def test_only_a_run_in_bfloat16_is_advised_to_use_float32(tmp_path, precision, advised):
+    advice = small_trainer(tmp_path, precision=precision)._advice(1, math.nan)
+    assert ("set precision to float32" in advice) == advised
 
 
 def test_the_trained_weights_are_the_mean_of_the_last_checkpoints(whole_run):

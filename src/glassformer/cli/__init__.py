@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: arguments after the program's name; by default those of this process.
+        arguments: arguments after the program name; by default those of this process.
 
     Returns:
         0 on success, 1 on failure, 130 if interrupted. A command line that cannot be parsed exits with 2.

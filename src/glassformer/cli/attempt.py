@@ -10,11 +10,11 @@ from glassformer.checking.slips import Slip
 
 
 class Attempt(NamedTuple):
-    """Names that a file defines.
+    """Names defined by a file.
 
     Attributes:
         names: value of each name.
-        error: line and reason of the error that stopped the file; empty if it ran to its end.
+        error: line and reason of the error that stopped the file; empty if it ran to the end.
     """
 
     names: dict[str, Any]
@@ -22,7 +22,7 @@ class Attempt(NamedTuple):
 
 
 def run_attempt(path: Path) -> Attempt:
-    """Run a learner's file; ignore the checks that it calls itself, and send its output to standard error.
+    """Run a learner's file, ignoring the checks that it calls itself, with its output on standard error.
 
     Raises:
         ValueError: the file is not valid Python.
@@ -52,7 +52,7 @@ def _run(statements: list[ast.stmt], path: Path, names: dict[str, Any]) -> str:
         try:
             exec(code, names)
         except Slip:
-            continue  # the file calls a check itself; the verdicts below will report it
+            continue  # the file itself calls a check; the verdicts below will report it
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{line} was running: is there an endless loop?") from None
         except (Exception, SystemExit) as error:

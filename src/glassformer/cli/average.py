@@ -1,4 +1,4 @@
-"""Average the last checkpoints of a run into a translator."""
+"""Average the most recent checkpoints of a run into a translator."""
 
 import argparse
 from pathlib import Path
@@ -24,10 +24,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the new translator (required)")
     checkpoints = parser.add_mutually_exclusive_group()
     checkpoints.add_argument(
-        "--last", type=positive_int, metavar="N", help="number of last checkpoints (default: all)"
+        "--last", type=positive_int, metavar="N", help="number of most recent checkpoints (default: all)"
     )
     checkpoints.add_argument(
-        "--steps", type=positive_int, nargs="+", default=(), metavar="N", help="steps of the checkpoints"
+        "--steps",
+        type=positive_int,
+        nargs="+",
+        default=(),
+        metavar="N",
+        help="steps of the checkpoints to average",
     )
 
 

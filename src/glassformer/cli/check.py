@@ -10,7 +10,7 @@ from glassformer.exercises import CHAPTERS, Verdict, judge, list_checks
 USAGE = "[CHAPTER [ATTEMPT.py]]"
 EPILOG = """\
 examples:
-  glassformer check                             list the chapters with their numbers of exercises
+  glassformer check                             list the chapters and how many exercises they have
   glassformer check softmax                     list the exercises of a chapter
   glassformer check softmax attempt.py          check the solutions in attempt.py
   glassformer check softmax attempt.py --all    count exercises that are not started as wrong
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "attempt", nargs="?", type=Path, metavar="ATTEMPT.py", help="Python file with your solutions"
     )
     parser.add_argument("--all", action="store_true", help="count exercises that are not started as wrong")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the test cases (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the test cases (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Command-line options for the model and for decoding: beam search and sampling."""
+"""Command-line options for the model and for decoding with beam search or sampling."""
 
 import argparse
 import inspect
@@ -23,7 +23,7 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_beam_search_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of beam search; a beam of 1 is greedy decoding."""
+    """Add the options of beam search; a beam size of 1 is greedy decoding."""
     _add(parser.add_argument_group("beam search"), Translator.translate, _BEAM_SEARCH)
 
 

@@ -12,7 +12,7 @@ from glassformer.cli.decoding_options import (
 from glassformer.cli.options import add_data_option, add_machine_options, use_machine
 from glassformer.data.corpora import Corpus, Sentences, load_corpus
 from glassformer.data.sources import SOURCES
-from glassformer.training.evaluation import describe_device, evaluate, summarize, write_results
+from glassformer.training.evaluation import describe_device, evaluate, summarise, write_results
 from glassformer.training.folders import find_translator, read_metadata
 from glassformer.translator import Translator
 
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="reference translations, one per line; repeat the option for several references",
     )
-    own.add_argument("--language", help="two-letter code of the references' language")
+    own.add_argument("--language", help="two-letter code of the language of the references")
     parser.add_argument("--json", type=Path, metavar="FILE", help="output file for scores and translations")
     add_machine_options(parser)
     add_beam_search_options(parser)
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     corpus = _read_own(args) if args.source else _load_corpus(args, metadata)
     decoding = {"beam_size": 4, "length_penalty": "gnmt"} | beam_search_options(args)
     evaluation = evaluate(translator, corpus, tests=args.tests, **decoding)
-    for line in summarize(evaluation):
+    for line in summarise(evaluation):
         print(line)
     if args.json:
         training = metadata.get("training")

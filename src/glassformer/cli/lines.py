@@ -1,4 +1,4 @@
-"""Stream lines in and out: each is passed on as soon as it arrives, and none is lost."""
+"""Stream lines in and out: each line is passed on as soon as it arrives, and none is lost."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from glassformer.files import atomic_write
 
-_BLOCK = 64  # lines: enough to fill a batch, few enough that the first are soon passed on
+_BLOCK = 64  # lines: enough to fill a batch, but few enough to pass the first ones on soon
 _CHUNK = 1 << 16  # bytes
 
 
@@ -17,9 +17,9 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        number: line number, counted from 1.
+        number: line number, from 1.
         text: content without the line break.
-        error: reason that the line is not text, or empty.
+        error: reason why the line is not text; empty if it is.
     """
 
     number: int
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 @runtime_checkable
 class Readable(Protocol):
-    """Source whose ``read1`` returns the bytes that have arrived, and waits only if there are none."""
+    """Source whose ``read1`` returns the bytes that have arrived, waiting only if there are none."""
 
     def read1(self, size: int = ..., /) -> bytes: ...
 
@@ -55,14 +55,14 @@ def read_file(path: Path) -> Iterator[list[Line]]:
 
 
 def read_arguments(arguments: Iterable[str]) -> list[Line]:
-    """Return each command-line argument as a line; one that is not valid UTF-8 has an error."""
+    """Return each command-line argument as a line; a line that is not valid UTF-8 has an error."""
     rows = [os.fsencode(argument).replace(b"\n", b" ") for argument in arguments]
     return _number(rows, after=0)
 
 
 @contextmanager
 def open_sink(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file that is written atomically, or standard output without a path.
+    """Open a file that is written atomically, or standard output if there is no path.
 
     Raises:
         ValueError: the path is a folder or a device.

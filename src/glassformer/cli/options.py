@@ -23,9 +23,9 @@ def read_descriptions(documented: Any) -> dict[str, str]:
 
 
 def add_option(group: Any, name: str, annotation: Any, *, default: Any, description: str) -> None:
-    """Add the option for an attribute or an argument.
+    """Add an option for an attribute or an argument.
 
-    An option that is not given is missing from the parsed arguments, so that its owner's default applies.
+    An option that is not given is absent from the parsed arguments, so that its owner's default applies.
 
     Args:
         group: parser or argument group.
@@ -49,12 +49,12 @@ def add_option(group: Any, name: str, annotation: Any, *, default: Any, descript
 
 
 def to_flag(name: str) -> str:
-    """Return the option for a name: --d-model for d_model."""
+    """Return the option that corresponds to a name: --d-model for d_model."""
     return "--" + name.replace("_", "-")
 
 
 def add_data_option(group: Any) -> None:
-    """Add the option for a local folder with corpora."""
+    """Add the option for a local folder that contains corpora."""
     group.add_argument(
         "--data",
         type=Path,
@@ -64,7 +64,7 @@ def add_data_option(group: Any) -> None:
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for device and threads."""
+    """Add the options for the device and the number of threads."""
     machine = parser.add_argument_group("machine")
     machine.add_argument("--device", help="cuda, cuda:1, mps or cpu (default: the fastest available)")
     machine.add_argument(
@@ -84,7 +84,7 @@ def use_machine(args: argparse.Namespace) -> torch.device:
 
 
 def positive_int(text: str) -> int:
-    """Parse a whole number of at least 1."""
+    """Parse a positive integer."""
     try:
         number = int(text)
         require_whole(number=number)

@@ -30,7 +30,7 @@ examples:
 
 The folder will hold recipe.json, tokenizer.json, log.jsonl and checkpoints/, and at the end translator/ and
 results.json, with its translations of the test sets and their scores. A run can be killed at any moment: the
-same command resumes it from its last checkpoint.
+same command resumes it from its most recent checkpoint.
 """
 
 
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Train a recipe, or resume its run."""
+    """Train a translator as the options specify, or resume its run."""
     given = vars(args)
     own, owners = small_config(args.architecture), _owners()
     if foreign := [to_flag(name) for name in owners if name in given and name not in own]:
@@ -108,7 +108,7 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> None:
-    """Add an option of the model, described for each architecture if the descriptions differ."""
+    """Add an option for a model setting, described for each architecture if the descriptions differ."""
     users: dict[str, list[str]] = {}
     for architecture in architectures:
         description = read_descriptions(ARCHITECTURES[architecture].config)[name].rstrip(".")
@@ -123,7 +123,7 @@ def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> 
 
 
 def _owners() -> dict[str, tuple[str, ...]]:
-    """Map each setting of a model to the architectures that have it."""
+    """Map each model setting to the architectures that have it."""
     owners: dict[str, tuple[str, ...]] = {}
     for architecture in ARCHITECTURES:
         for name in small_config(architecture):

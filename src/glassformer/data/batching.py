@@ -29,15 +29,15 @@ class Batch(NamedTuple):
 class TokenBatches:
     """Split sentence pairs into batches in which rows · longest sentence ≤ ``max_tokens``.
 
-    A batch holds sentences of similar length, so that there is little padding (Vaswani et al., 2017, section
-    5.1), and the batches are shuffled. An epoch depends only on ``seed`` and its number, so that a resumed
-    run uses the same batches as an uninterrupted one.
+    A batch holds sentences of similar length, so there is little padding (Vaswani et al., 2017, section 5.1),
+    and the batches are shuffled. An epoch depends only on ``seed`` and its number, so a resumed run uses the
+    same batches as an uninterrupted one.
 
     Args:
         sources: ids of each source sentence, without special tokens.
         targets: ids of each translation, without special tokens.
-        max_tokens: maximum of rows times longest sentence on either side, with special tokens and padding.
-        seed: seed of the shuffling.
+        max_tokens: maximum number of tokens per batch on either side, including special tokens and padding.
+        seed: seed for shuffling.
 
     Raises:
         ValueError: there is no pair, the numbers of sources and targets differ, or a sentence contains a
@@ -75,7 +75,7 @@ class TokenBatches:
         """Return the indices of the pairs in each batch of an epoch; every pair is in exactly one batch.
 
         Raises:
-            ValueError: ``number`` is not a whole number of at least 0.
+            ValueError: ``number`` is negative.
         """
         _require_not_negative(number=number)
         # Only the raw stream of a bit generator is guaranteed to be the same in every version of NumPy.
@@ -98,14 +98,14 @@ class TokenBatches:
         return batches
 
     def num_labels(self, indices: Int[Array, " rows"]) -> int:
-        """Count the labels of a batch: all target tokens except the start."""
+        """Count the labels of a batch: all target tokens except the start tokens."""
         return int(self._targets.lengths[indices].sum()) - len(indices)
 
     def collate(self, indices: Int[Array, " rows"]) -> Batch:
-        """Stack the pairs of a batch.
+        """Stack the pairs of a batch, padded on either side to the longest sentence.
 
         Raises:
-            ValueError: ``indices`` is empty or contains an index without a pair.
+            ValueError: ``indices`` is empty or contains an index out of range.
         """
         require_ids("indices", indices, len(self._widths))
         return Batch(self._sources.padded(indices), self._targets.padded(indices))
@@ -114,8 +114,8 @@ class TokenBatches:
 def shard(indices: Int[Array, " rows"], rank: int, world_size: int) -> Int[Array, " shard"]:
     """Return the rows of a batch that belong to one of ``world_size`` processes.
 
-    Rows are dealt out in turn, so that every shard has long and short ones. If there are fewer rows than
-    processes, some shards are empty.
+    Rows are assigned to processes in turn, so that every shard has long and short ones. If there are fewer
+    rows than processes, some shards are empty.
 
     Raises:
         ValueError: ``world_size`` is below 1, or ``rank`` is below 0 or at least ``world_size``.
@@ -144,7 +144,7 @@ class _Rows:
             )
 
     def padded(self, indices: Int[Array, " rows"]) -> Int[Tensor, "rows longest"]:
-        """Stack rows, padded with `PAD_ID` to the longest of them."""
+        """Stack rows, padded with `PAD_ID` to the length of the longest one."""
         lengths = self.lengths[indices, None]
         positions = np.arange(lengths.max())
         inside = positions < lengths

@@ -33,7 +33,7 @@ class Sentences(NamedTuple):
     references: tuple[tuple[str, ...], ...]
 
     def pairs(self) -> tuple[list[str], list[str]]:
-        """Return sources and targets of all training pairs: each source with each of its references."""
+        """Return the sources and targets of all pairs: each source with each of its references."""
         pairs = [
             (source, target)
             for source, references in zip(self.sources, self.references, strict=True)
@@ -76,8 +76,8 @@ def load_corpus(
 
     "tatoeba-en-fr" holds everyday sentences translated by volunteers. Its test set has 2,500 English
     sentences and its validation set 1,000, each with all of its translations. No English sentence of either
-    is in the training set, ignoring case and punctuation. A French one may be, as a translation of another
-    sentence.
+    is in the training set, ignoring case and punctuation. A French sentence may be, as the translation of
+    another sentence.
 
     "multi30k-en-de" and "multi30k-en-fr" hold captions of photographs (Elliott et al., 2016 and 2017) with
     the published splits, for non-commercial research and education only.
@@ -87,14 +87,14 @@ def load_corpus(
 
     Args:
         name: "tatoeba-en-fr", "multi30k-en-de" or "multi30k-en-fr".
-        folder: local folder to read instead of downloading; by default, that of GLASSFORMER_DATA, if set. It
+        folder: local folder to read instead of downloading; by default, that in GLASSFORMER_DATA, if set. It
             contains "tatoeba_en_fr/fra.txt.gz" or "multi30k/train.en.gz" and so on, or the unpacked files.
         cache: folder for downloads; by default the user's cache folder.
-        sources: files of each corpus, with checksums and addresses.
+        sources: source of each corpus, by name.
 
     Raises:
-        ValueError: there is no corpus of this name.
-        DataFileError: a file is missing, damaged, of another version or out of reach (an OSError).
+        ValueError: there is no corpus with this name.
+        DataFileError: a file is missing, damaged, of another version or cannot be downloaded.
     """
     require_choice(tuple(sources), name=name)
     source = sources[name]
@@ -133,12 +133,12 @@ def _published_splits(
 
 
 def normalize_text(text: str) -> str:
-    """Compose accents (NFC), and replace each run of white space, no-break spaces included, by one space."""
+    """Compose accents (NFC), and replace runs of white space, including no-break spaces, with one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def plain_apostrophes(text: str) -> str:
-    """Replace typographic apostrophes by plain ones."""
+    """Replace typographic apostrophes with plain ones."""
     return text.replace("’", "'")
 
 
@@ -153,15 +153,15 @@ def split_pairs(
 ) -> tuple[Sentences, Sentences, Sentences]:
     """Split pairs by their source, so that no test or validation source has a near-copy in the training set.
 
-    Pairs whose sources share a `sentence_key` form a group. Groups are drawn in the order of a hash of seed
-    and key, which is the same on every machine and in every version. A drawn group counts as one sentence:
-    its most frequent source, with all translations of the group as references.
+    Pairs whose sources share a `sentence_key` form a group. Groups are drawn in the order of a hash of the
+    seed and the key, which is the same on every machine and in every version. A drawn group counts as one
+    sentence: its most frequent source, with all translations of the group as references.
 
     Args:
         pairs: sentences and their translations; repeated pairs count once.
         num_test: number of test sentences.
         num_validation: number of validation sentences.
-        seed: seed of the split.
+        seed: seed for the split.
 
     Returns:
         Training, validation and test sentences.

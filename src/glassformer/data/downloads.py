@@ -26,7 +26,7 @@ _CHUNK = 1 << 13  # bytes
 
 
 class DataFileError(OSError):
-    """A data file is missing, damaged or out of reach; the message says what to do."""
+    """A data file is missing, damaged or cannot be downloaded; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class PinnedFile:
     """A file with a known checksum.
 
     Attributes:
-        path: path in a data folder, unpacked, such as "multi30k/train.en".
+        path: path of the unpacked file in a data folder, such as "multi30k/train.en".
         sha256: checksum of the unpacked content.
-        mirrors: addresses of the file, plain, gzipped or in a zip archive, tried in this order.
+        mirrors: addresses of the file, plain, gzipped or in a zip archive, in the order in which to try them.
     """
 
     path: str
@@ -56,17 +56,17 @@ def read_pinned(
     cache: Path | str | None = None,
     terms: str = "",
 ) -> dict[str, str]:
-    """Return the text of each file, keyed by its name, after verifying its checksum.
+    """Read files and verify their checksums; return the text of each file by its name.
 
     Args:
         files: files to read.
-        folder: local folder to read instead of downloading; by default, that of GLASSFORMER_DATA, if set.
+        folder: local folder to read instead of downloading; by default, that in GLASSFORMER_DATA, if set.
         cache: folder for downloads; by default the user's cache folder.
         terms: terms of use, printed before a download.
 
     Raises:
-        DataFileError: a file is missing in the folder, damaged or of another version; every mirror fails; or
-            the cache cannot be written. An incomplete file is never left under its name.
+        DataFileError: a file is missing from the folder, damaged or of another version; every mirror fails;
+            or the cache cannot be written. An incomplete file is never left under its name.
     """
     files = tuple(files)
     if folder := folder or os.environ.get(FOLDER_VARIABLE):
@@ -145,7 +145,7 @@ def _reason(error: requests.RequestException) -> str:
 
 
 def _download(url: str, output_file: str, _: object, *, name: str) -> None:
-    """Download to pooch's temporary file and unpack, since the checksum is that of the unpacked content."""
+    """Download to pooch's temporary file, unpacked, because the checksum is that of the unpacked content."""
     content = bytearray()
     headers = {"Accept-Encoding": "identity"}  # so that Content-Length is the number of bytes received
     with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:

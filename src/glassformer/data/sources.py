@@ -1,8 +1,8 @@
 """Sources of the corpora: addresses, terms of use and checksums.
 
 Every address names a fixed commit or a fixed copy. The newest Tatoeba pairs are at
-https://www.manythings.org/anki/fra-eng.zip, but that file changes with time: it cannot be pinned, and another
-version would give other splits.
+https://www.manythings.org/anki/fra-eng.zip, but that file changes over time: it cannot be pinned, and another
+version would give different splits.
 """
 
 from collections.abc import Mapping

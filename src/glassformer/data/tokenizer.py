@@ -15,7 +15,7 @@ from glassformer.data.vocabulary import END_ID, SPECIAL_TOKENS
 from glassformer.files import atomic_write
 from glassformer.validation import require_ids, require_whole
 
-# Avoids the library's warning that its threads do not survive the fork of a data loader.
+# Avoids the library's warning that its threads do not survive when a data loader forks.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _NUM_BYTES = 256
@@ -46,8 +46,8 @@ class Tokenizer:
     """Split sentences into subword tokens by byte pair encoding (Sennrich et al., 2016, section 3.2).
 
     A sentence is normalised first: Unicode's composed form (NFC), single spaces, none at either end, and '
-    for ’. It is then split into words, each with the space before it, digits and symbols. Each of these
-    starts as its UTF-8 bytes, and the merges join neighbouring tokens, in the order in which they were
+    instead of ’. It is then split into words, digits and symbols, each with the space before it. Each of
+    these starts as its UTF-8 bytes, and the merges join neighbouring tokens in the order in which they were
     learned. Since every byte has an id, no string is unknown, and `decode` restores normalised sentences.
 
     Ids 0, 1 and 2 are the special tokens of `data.vocabulary`, ids 3 to 258 are the bytes 0 to 255, and the
@@ -55,8 +55,7 @@ class Tokenizer:
     even "<pad>".
 
     Args:
-        merges: pairs of tokens to join, in the order of their priority, with each byte written as one
-            character.
+        merges: pairs of tokens to join, in order of priority, with each byte written as one character.
     """
 
     def __init__(self, merges: Sequence[tuple[str, str]]) -> None:
@@ -69,11 +68,11 @@ class Tokenizer:
 
     @classmethod
     def train(cls, sentences: Iterable[str], *, vocabulary_size: int) -> "Tokenizer":
-        """Learn the merges from the sentences of all languages together.
+        """Learn the merges from sentences of all languages together.
 
         Args:
-            sentences: training sentences; a small number may yield fewer tokens than requested.
-            vocabulary_size: maximum number of ids, including 3 special tokens and 256 bytes.
+            sentences: training sentences; a small corpus may yield fewer tokens than requested.
+            vocabulary_size: maximum number of ids, including the 3 special tokens and 256 bytes.
 
         Raises:
             ValueError: ``vocabulary_size`` is below 259, or ``sentences`` is a single string.
@@ -116,7 +115,7 @@ class Tokenizer:
         return tokenizer
 
     def save(self, path: Path | str) -> None:
-        """Save the tokenizer atomically, as JSON of the `tokenizers` library.
+        """Save the tokenizer atomically, in the JSON format of the `tokenizers` library.
 
         Raises:
             OSError: the file cannot be written; an existing file keeps its content.
@@ -130,7 +129,7 @@ class Tokenizer:
         return len(self._bytes_of)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each sentence, without special tokens; an empty or blank sentence has none.
+        """Return the token ids of each sentence, without special tokens; a blank sentence has none.
 
         Raises:
             ValueError: ``sentences`` is a single string, or a sentence is not text.
@@ -164,7 +163,7 @@ class Tokenizer:
         return [self.piece(id) for id in self.encode([sentence])[0]]
 
     def piece(self, id: int) -> str:
-        """Return the text of an id as in `pieces`; that of a special token is its name, such as "<end>".
+        """Return the text of a token as in `pieces`; for a special token, its name, such as "<end>".
 
         Raises:
             ValueError: the id is outside the vocabulary.

@@ -50,7 +50,7 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words, start=len(SPECIAL_TOKENS))}
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """Return the id of each word; positions in the sentence are preserved.
+        """Return the id of each word, in order.
 
         Raises:
             ValueError: a word is not in the vocabulary.
@@ -81,8 +81,8 @@ class Vocabulary:
         """Stack sentences into one array of ids, padded with `PAD_ID`.
 
         Args:
-            sentences: words of each sentence.
-            add_special_tokens: add `START_ID` before and `END_ID` after each sentence, as targets need them.
+            sentences: sentences, each a sequence of words.
+            add_special_tokens: True to add `START_ID` before and `END_ID` after each sentence, as in targets.
 
         Raises:
             ValueError: there is no sentence, a sentence is empty, or a word is not in the vocabulary.

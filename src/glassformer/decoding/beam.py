@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glassformer.decoding.cache import start_decoding
-from glassformer.decoding.generate import COMPACT_FROM, max_lengths
+from glassformer.decoding.generate import COMPACTION_THRESHOLD, max_lengths
 from glassformer.decoding.logits import forbid_tokens, require_finite, topk
 from glassformer.modules.storage import AnyTranslator
 from glassformer.validation import require_choice, require_whole
@@ -22,10 +22,10 @@ class Hypothesis(NamedTuple):
     """A translation that beam search found.
 
     Attributes:
-        ids: generated tokens, without the start, with the end if it came.
+        ids: generated tokens, without the start token, with the end token if it was generated.
         log_probability: sum of the log-probabilities of the tokens.
-        score: log_probability / penalty(length), by which hypotheses are ranked.
-        ended: False for a hypothesis cut at the maximum length.
+        score: log-probability divided by the length penalty, by which hypotheses are ranked.
+        ended: False for a hypothesis cut off at the maximum length.
     """
 
     ids: tuple[int, ...]
@@ -49,37 +49,37 @@ def beam_search(
     forbidden_ids: Collection[int] = (),
     use_cache: bool = True,
 ) -> list[list[Hypothesis]]:
-    """Search for the translations of highest score with beam search.
+    """Search for the highest-scoring translations with beam search.
 
     Each step keeps the most probable continuations of all beams of a sentence, up to the beam size. A
-    hypothesis that ends is set aside, and its sentence goes on with one beam less. With one beam the search
-    is greedy decoding; with as many beams as there are sentences it is exhaustive. A sentence is finished
-    early only when no beam can still enter the ``n_best``: more tokens never raise the log-probability, and
-    the penalty is at most that of the maximum length.
+    hypothesis that ends is set aside, and its sentence continues with one fewer beam. With one beam the
+    search is greedy decoding; with as many beams as there are possible translations it is exhaustive. A
+    sentence finishes early only when no beam can still enter the ``n_best``: more tokens never raise the
+    log-probability, and the length penalty is at most that of the maximum length.
 
     Args:
-        model: the model, in evaluation mode.
+        model: model, in evaluation mode.
         source_ids: sentences to translate, padded with the pad id.
-        start_id: token before the first one.
-        end_id: token that ends a translation.
-        max_length: number of tokens at most, the end included: one number for all sentences, or one for
-            each. By default, twice the length of the source plus 10.
+        start_id: id of the start-of-sequence token.
+        end_id: id of the end-of-sequence token.
+        max_length: maximum number of generated tokens, including the end token: one for all sentences, or one
+            for each. By default, twice the source length plus 10, capped at the number of learned positions.
         beam_size: number of hypotheses kept per sentence.
-        length_penalty: divisor of the log-probability, which falls with each of the n tokens, the end
-            included: "gnmt" is ((5 + n) / 6)**alpha (Wu et al., 2016, section 7), "average" n**alpha,
-            "none" 1.
-        alpha: exponent of the penalty; by default 0.6 for "gnmt" (Vaswani et al., 2017, section 6.1) and 1
-            for "average".
+        length_penalty: divisor of the log-probability of a hypothesis of n tokens, including the end token:
+            "gnmt" is ((5 + n) / 6)**alpha (Wu et al., 2016, section 7), "average" is n**alpha, and "none" is
+            1; it offsets the bias towards short translations.
+        alpha: exponent of the length penalty; by default 0.6 for "gnmt" (Vaswani et al., 2017, section 6.1)
+            and 1 for "average".
         n_best: number of hypotheses returned per sentence.
-        forbidden_ids: tokens never generated; the pad id always is one.
-        use_cache: False recomputes everything at every step: the same result, but slow.
+        forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
+        use_cache: False recomputes everything at every step, which gives the same result but is slow.
 
     Returns:
-        The hypotheses of each sentence, best first; those that ended come before those cut at the maximum
+        The hypotheses of each sentence, best first; those that ended come before those cut off at the maximum
         length. There are fewer than ``n_best`` only if the search found no more.
 
     Raises:
-        ValueError: the model is in training mode, its logits are not finite, or an argument does not fit.
+        ValueError: the model is in training mode, its logits are not finite, or an argument is invalid.
     """
     require_whole(beam_size=beam_size, n_best=n_best)
     if n_best > beam_size:
@@ -104,7 +104,7 @@ def beam_search(
 
 
 class _Penalty:
-    """Length penalty of a hypothesis, which never falls with the length."""
+    """Length penalty of a hypothesis, non-decreasing in its length."""
 
     def __init__(self, kind: LengthPenalty, alpha: float | int | None) -> None:
         require_choice(tuple(_DEFAULT_ALPHA), length_penalty=kind)
@@ -147,7 +147,7 @@ class _Beams:
     def extend(
         self, log_probs: Float[Tensor, "rows beams vocabulary"]
     ) -> tuple[Int[Tensor, "rows new_beams"], Int[Tensor, "rows new_beams"]]:
-        """Extend the beams by one token; return the parent of each new beam, and its token."""
+        """Extend the beams by one token; return the parent and the token of each new beam."""
         total, parents, tokens = self._candidates(log_probs)
         self._ids = torch.cat([_take(self._ids, parents), tokens[..., None]], dim=-1)
         place = torch.arange(total.shape[1], device=total.device)
@@ -164,9 +164,9 @@ class _Beams:
         return self._compact(goes_on, total, parents, tokens)
 
     def drop_finished(self) -> Int[Tensor, " selected"] | None:
-        """Drop finished sentences if they are many; return the rows that stay, or None."""
+        """Once enough sentences have finished, drop them and return the remaining rows; else return None."""
         alive = self._log_probs[:, 0] > -math.inf
-        if int(alive.sum()) > (1 - COMPACT_FROM) * len(alive):
+        if int(alive.sum()) > (1 - COMPACTION_THRESHOLD) * len(alive):
             return None
         rows = alive.nonzero()[:, 0]
         self._sentences, self._ids = self._sentences[rows], self._ids[rows]
@@ -180,7 +180,7 @@ class _Beams:
         return [found[: self._n_best] for found in ranked]
 
     def _candidates(self, log_probs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the most probable continuations of each row: log-probability, parent, and token."""
+        """Return the log-probability, parent and token of the most probable continuations of each row."""
         count = min(self._beam_size, log_probs.shape[-1])
         values, ids = topk(log_probs, count)
         require_finite(values[..., 0][self._log_probs > -math.inf])
@@ -195,17 +195,17 @@ class _Beams:
 
     def _set_aside(self, complete: Tensor, ended: Tensor, total: Tensor, scores: Tensor) -> None:
         rows, beams = complete.nonzero(as_tuple=True)
-        facts = (self._sentences[rows], *(fact[rows, beams] for fact in (self._ids, total, scores, ended)))
-        for sentence, ids, *rest in zip(*(fact.tolist() for fact in facts), strict=True):
+        columns = (self._sentences[rows], *(part[rows, beams] for part in (self._ids, total, scores, ended)))
+        for sentence, ids, *rest in zip(*(column.tolist() for column in columns), strict=True):
             self._complete[sentence].append(Hypothesis(tuple(ids), *rest))
 
     def _compact(
-        self, goes_on: Tensor, total: Tensor, parents: Tensor, tokens: Tensor
+        self, unfinished: Tensor, total: Tensor, parents: Tensor, tokens: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Move the beams that go on to the front, and drop columns without any."""
-        width = int(goes_on.sum(-1).max())
-        front = goes_on.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
-        self._log_probs = total.masked_fill(~goes_on, -math.inf).gather(1, front)
+        """Move unfinished beams to the front and drop columns that contain none."""
+        width = int(unfinished.sum(-1).max())
+        front = unfinished.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
+        self._log_probs = total.masked_fill(~unfinished, -math.inf).gather(1, front)
         self._ids = _take(self._ids, front)
         return parents.gather(1, front), tokens.gather(1, front)
 

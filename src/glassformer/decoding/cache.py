@@ -1,4 +1,4 @@
-"""Step-by-step decoding of a batch, along one beam or several per sentence, with and without a cache."""
+"""Step-by-step decoding of a batch, with one or more beams per sentence, with and without a cache."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -20,15 +20,15 @@ def start_decoding(
     beam_size: int = 1,
     use_cache: bool = True,
 ) -> "Decoding":
-    """Encode the sentences and prepare to decode them.
+    """Encode the source sentences and prepare to decode their translations.
 
     Args:
-        model: the model, in evaluation mode.
+        model: model, in evaluation mode.
         source_ids: sentences to translate, padded with the pad id.
-        max_length: number of steps at most.
-        beam_size: number of beams per sentence at most.
-        use_cache: False recomputes everything at every step. So does a model whose class or layers decode
-            with code of their own that takes no cache.
+        max_length: maximum number of steps.
+        beam_size: maximum number of beams per sentence.
+        use_cache: False recomputes everything at every step. This also happens with a model whose class or
+            layers have their own decoding code, without a cache.
     """
     require_ids("source_ids", source_ids, model.config.source_vocabulary_size)
     cache = model.make_cache(max_length, beam_size) if use_cache else None
@@ -38,7 +38,7 @@ def start_decoding(
 
 
 class Decoding(ABC):
-    """A batch of sentences while it is decoded. At first each sentence has one beam, without tokens."""
+    """State of a batch of sentences during decoding. Each sentence starts with one empty beam."""
 
     def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:
         self._model: Any = model
@@ -46,19 +46,19 @@ class Decoding(ABC):
 
     @abstractmethod
     def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
-        """Append the last token of every beam, and return the logits of the next."""
+        """Append the last token of every beam, and return the logits of the next token."""
 
     @abstractmethod
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
         """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
 
     def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep these sentences."""
+        """Keep only the sentences at these batch indices."""
         self._encoded = tuple(part if part is None else part[sentences] for part in self._encoded)
 
 
 class CachedDecoding(Decoding):
-    """Decoding in which the model computes only what is new."""
+    """Decoding with a cache: each step computes only the new position."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class CachedDecoding(Decoding):
         )
 
     def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
-        """Append the last token of every beam, and return the logits of the next."""
+        """Append the last token of every beam, and return the logits of the next token."""
         logits: Tensor = self._model.decode(last_ids, *self._encoded, cache=self._cache)
         return logits
 
@@ -84,20 +84,20 @@ class CachedDecoding(Decoding):
         self._cache.reorder(parents)
 
     def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep these sentences."""
+        """Keep only the sentences at these batch indices."""
         super().select_batch(sentences)
         self._cache.select_batch(sentences)
 
 
 class UncachedDecoding(Decoding):
-    """Decoding that computes everything again at every step: the yardstick for the cache."""
+    """Decoding that recomputes everything at every step: the reference for the cache."""
 
     def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:
         super().__init__(model, source_ids)
         self._target_ids = source_ids.new_empty((len(source_ids), 1, 0))
 
     def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
-        """Append the last token of every beam, and return the logits of the next."""
+        """Append the last token of every beam, and return the logits of the next token."""
         self._target_ids = torch.cat([self._target_ids, last_ids[..., None]], dim=-1)
         beams = last_ids.shape[1]
         encoded = (part if part is None else part.repeat_interleave(beams, dim=0) for part in self._encoded)
@@ -110,6 +110,6 @@ class UncachedDecoding(Decoding):
         self._target_ids = self._target_ids.gather(1, parents[..., None].expand(-1, -1, length))
 
     def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep these sentences."""
+        """Keep only the sentences at these batch indices."""
         super().select_batch(sentences)
         self._target_ids = self._target_ids[sentences]

@@ -13,8 +13,8 @@ from glassformer.decoding.logits import forbid_tokens, require_finite, topk
 from glassformer.modules.storage import AnyTranslator
 from glassformer.validation import require_shape, require_whole
 
-# Once this share of the batch has ended, removing the ended sentences is worth the copy.
-COMPACT_FROM = 0.25
+# Share of the sentences that has finished from which removing them is worth a copy of the rest.
+COMPACTION_THRESHOLD = 0.25
 
 
 def greedy_decode(
@@ -32,21 +32,21 @@ def greedy_decode(
     The result for a sentence does not depend on the other sentences of the batch.
 
     Args:
-        model: the model, in evaluation mode.
+        model: model, in evaluation mode.
         source_ids: sentences to translate, padded with the pad id.
-        start_id: token before the first one.
-        end_id: token that ends a translation.
-        max_length: number of tokens at most, the end included: one number for all sentences, or one for
-            each. By default, twice the length of the source plus 10.
-        forbidden_ids: tokens never generated; the pad id always is one.
-        use_cache: False recomputes everything at every step: the same result, but slow.
+        start_id: id of the start-of-sequence token.
+        end_id: id of the end-of-sequence token.
+        max_length: maximum number of generated tokens, including the end token: one for all sentences, or one
+            for each. By default, twice the source length plus 10, capped at the number of learned positions.
+        forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
+        use_cache: False recomputes everything at every step, which gives the same result but is slow.
 
     Returns:
-        The generated tokens, without the start, with the end if it came, padded with the pad id to the
-        longest of the batch.
+        The generated tokens, without the start token, with the end token if it was generated, padded with the
+        pad id to the longest in the batch.
 
     Raises:
-        ValueError: the model is in training mode, its logits are not finite, or an argument does not fit.
+        ValueError: the model is in training mode, its logits are not finite, or an argument is invalid.
     """
     return generate(
         model,
@@ -76,25 +76,25 @@ def sample(
     """Sample each next token from the model's distribution.
 
     Args:
-        model: as in `greedy_decode`, and so for what is not described here.
+        model: model, in evaluation mode. Arguments described only briefly here are as in `greedy_decode`.
         source_ids: sentences to translate.
-        start_id: token before the first one.
-        end_id: token that ends a translation.
-        generator: source of randomness, on the CPU, so that every device samples alike.
-        max_length: number of tokens at most.
-        temperature: divisor of the logits: below 1 sharpens the distribution, above 1 flattens it; 0 is
+        start_id: id of the start-of-sequence token.
+        end_id: id of the end-of-sequence token.
+        generator: random number generator, on the CPU, so that every device samples alike.
+        max_length: maximum number of generated tokens.
+        temperature: divisor of the logits: below 1 sharpens the distribution, above 1 flattens it, and 0 is
             greedy decoding.
         top_k: number of most probable tokens to sample from (Fan et al., 2018); all by default.
-        top_p: total probability to sample from: the smallest set of most probable tokens that reaches it,
-            among those of ``top_k`` (Holtzman et al., 2020, section 3.1).
-        forbidden_ids: tokens never generated.
+        top_p: cumulative-probability threshold: sample from the smallest set of most probable tokens that
+            reaches it, after ``top_k`` filtering and renormalisation (Holtzman et al., 2020, section 3.1).
+        forbidden_ids: ids of tokens that are never generated.
         use_cache: False recomputes everything at every step.
 
     Returns:
-        As `greedy_decode`.
+        The generated tokens, as in `greedy_decode`.
 
     Raises:
-        ValueError: the model is in training mode, its logits are not finite, or an argument does not fit.
+        ValueError: the model is in training mode, its logits are not finite, or an argument is invalid.
     """
     if not 0 <= temperature < math.inf:
         raise ValueError(f"temperature must be at least 0 and finite, got {temperature}")
@@ -134,9 +134,10 @@ def generate(
     top_k: int | None = None,
     top_p: float | int = 1.0,
 ) -> Int[Tensor, "batch time"]:
-    """Append tokens until every sentence has ended: sampled ones, or the most probable without a generator.
+    """Generate tokens until every sentence has ended or reached its maximum length.
 
-    Arguments and result as in `sample`.
+    Tokens are sampled with a ``generator``, and chosen greedily without one. Arguments and result are as in
+    `sample`.
     """
     limits = max_lengths(model, source_ids, max_length, start_id=start_id, end_id=end_id)
     longest, pad_id = int(limits.max()), model.config.pad_id
@@ -144,7 +145,7 @@ def generate(
     generated = torch.full((len(source_ids), longest), pad_id, device=source_ids.device)
     sentences = torch.arange(len(source_ids), device=source_ids.device)
     last_ids = torch.full_like(sentences, start_id)
-    goes_on = torch.ones_like(sentences, dtype=torch.bool)
+    unfinished = torch.ones_like(sentences, dtype=torch.bool)
     for time in range(longest):
         logits = forbid_tokens(decoding.step(last_ids[:, None])[:, 0], {pad_id, *forbidden_ids})
         if generator is None:
@@ -152,15 +153,15 @@ def generate(
         else:
             uniform = torch.rand(len(source_ids), generator=generator).to(logits.device)[sentences]
             last_ids = sample_tokens(logits, uniform, temperature=temperature, top_k=top_k, top_p=top_p)
-        generated[sentences, time] = torch.where(goes_on, last_ids, pad_id)
-        goes_on = goes_on & (last_ids != end_id) & (limits[sentences] > time + 1)
-        left = int(goes_on.sum())
+        generated[sentences, time] = torch.where(unfinished, last_ids, pad_id)
+        unfinished = unfinished & (last_ids != end_id) & (limits[sentences] > time + 1)
+        left = int(unfinished.sum())
         if not left:
             return generated[:, : time + 1]
-        if left <= (1 - COMPACT_FROM) * len(sentences):
-            rows = goes_on.nonzero()[:, 0]
+        if left <= (1 - COMPACTION_THRESHOLD) * len(sentences):
+            rows = unfinished.nonzero()[:, 0]
             decoding.select_batch(rows)
-            sentences, last_ids, goes_on = sentences[rows], last_ids[rows], goes_on[rows]
+            sentences, last_ids, unfinished = sentences[rows], last_ids[rows], unfinished[rows]
     return generated
 
 
@@ -218,17 +219,17 @@ def translate(
     *,
     max_length: int,
 ) -> list[tuple[str, ...]]:
-    """Translate sentences of words greedily.
+    """Translate sentences, given as sequences of words, by greedy decoding.
 
     Args:
-        model: the model, in evaluation mode.
-        sentences: words of each sentence.
+        model: model, in evaluation mode.
+        sentences: sentences, each a sequence of words.
         source_vocabulary: words of the source language.
         target_vocabulary: words of the target language.
-        max_length: number of words at most, the end included.
+        max_length: maximum number of words in a translation, including the end token.
 
     Raises:
-        ValueError: a word is not in the vocabulary, or an argument does not fit.
+        ValueError: a word is not in the vocabulary, or an argument is invalid.
     """
     device = next(model.parameters()).device
     source_ids = torch.from_numpy(source_vocabulary.batch(sentences)).to(device)
@@ -237,7 +238,7 @@ def translate(
 
 
 def default_max_length(source_ids: Int[Tensor, "batch source"], pad_id: int) -> Int[Tensor, " batch"]:
-    """Return twice the length of each source sentence plus 10."""
+    """Return twice the length of each source sentence, plus 10."""
     return 2 * (source_ids != pad_id).sum(-1) + 10
 
 
@@ -252,16 +253,16 @@ def max_lengths(
     """Check that a model can decode, and return the maximum length of each translation.
 
     Args:
-        model: the model.
+        model: model to decode with.
         source_ids: sentences to translate.
-        max_length: maximum length of all translations, or of each; `default_max_length` without it, capped at
-            the number of learned positions.
-        start_id: token before the first one.
-        end_id: token that ends a translation.
+        max_length: maximum number of generated tokens, for all sentences or for each; by default, that of
+            `default_max_length`, capped at the number of learned positions.
+        start_id: id of the start-of-sequence token.
+        end_id: id of the end-of-sequence token.
 
     Raises:
-        ValueError: the model is in training mode, so that dropout would act; a special token is the pad id;
-            or a length is below 1 or beyond the learned positions.
+        ValueError: the model is in training mode, in which dropout is active; a special token has the pad id;
+            or a maximum length is below 1 or above the number of learned positions.
     """
     if model.training:
         raise ValueError("model must be in evaluation mode, got training mode: call model.eval() first")

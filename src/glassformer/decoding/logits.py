@@ -1,4 +1,4 @@
-"""Forbid tokens, and find the most probable ones, in logits or log-probabilities."""
+"""Forbid tokens and find the most probable ones, given logits or log-probabilities."""
 
 import math
 from collections.abc import Iterable
@@ -29,8 +29,8 @@ def topk(
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
     """Return the highest scores of each row and their ids, highest first; NaN counts as highest.
 
-    Equals `torch.topk`, but is several times faster on a CPU: the highest scores lie in the blocks of the
-    row with the highest maxima, and maxima are cheap.
+    The result equals that of `torch.topk`, but is several times faster on a CPU: the highest scores lie in
+    the blocks of a row with the highest maxima, and maxima are cheap to compute.
     """
     size = scores.shape[-1]
     blocks, rest = divmod(size, _BLOCK)
@@ -48,10 +48,10 @@ def topk(
 
 
 def require_finite(scores: Float[Tensor, "..."]) -> None:
-    """Check that the highest scores are neither NaN nor infinite.
+    """Check that scores are neither NaN nor infinite.
 
     Raises:
-        ValueError: they are.
+        ValueError: a score is NaN or infinite.
     """
     if not bool(scores.isfinite().all()):
         raise ValueError(

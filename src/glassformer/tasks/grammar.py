@@ -1,7 +1,7 @@
 """A tiny English-French grammar in which one adjective decides what "it" means.
 
 In every sentence, an animal did or did not do something to a place, "because it was" followed by an adjective
-that fits only the animal ("tired") or only the place ("wide"). English says "it" in both cases. French uses
+that fits only the animal ("tired") or only the place ("wide"). English uses "it" in both cases. French uses
 "il" or "elle", depending on the gender of the antecedent, so a translator has to find that noun.
 
 Words are separated by spaces. In French, an elided word is a word of its own, with its apostrophe ("l' animal
@@ -55,9 +55,9 @@ def join_words(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence and its translation, both derived from the words chosen for it.
+    """A sentence and its translation, both derived from the chosen words.
 
-    Replace a word, and the translation changes with it:
+    If you replace a word, the translation changes with it:
 
     >>> from dataclasses import replace
     >>> join_words(replace(BOOK_EXAMPLE, adjective=adjective("wide")).target)
@@ -195,12 +195,12 @@ def make_corpus(
 
     Args:
         rng: random number generator; the same state gives the same corpus.
-        train_size: number of training sentences, which is even.
-        test_size: number of test sentences, which is even.
+        train_size: number of training sentences, an even number.
+        test_size: number of test sentences, an even number.
         held_out: fraction of the noun pairs held out for testing.
-        genders: "different" combines only nouns of different gender, so that a constant pronoun, that of the
-            subject or that of the object is right half the time. But then each noun gives away the gender of
-            the other; with "any", each gender has to be learned.
+        genders: "different" combines only nouns of different gender. A constant pronoun, the subject's
+            pronoun and the object's pronoun are then each right half the time, but each noun reveals the
+            gender of the other. With "any", each gender has to be learned.
 
     Raises:
         ValueError: a size is odd or exceeds the number of possible sentences.

@@ -8,12 +8,12 @@ Gender = Literal["masculine", "feminine"]
 Kind = Literal["animal", "place"]
 Entry = TypeVar("Entry")
 
-_ELIDING = tuple("aâeéèêhiîoôuy")  # a mute h counts; an aspirated one is marked in the noun
+_ELIDING = tuple("aâeéèêhiîoôuy")  # including h, which is usually mute; `Noun.aspirated` marks the exceptions
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun with its French gender.
+    """A noun in English and French, with its gender in French.
 
     Attributes:
         english: English word.
@@ -44,7 +44,7 @@ class Adjective:
         english: English word.
         masculine: French masculine form.
         feminine: French feminine form.
-        describes: kind of noun that it fits.
+        describes: kind of noun that the adjective fits.
     """
 
     english: str
@@ -152,7 +152,7 @@ def adjective(english: str) -> Adjective:
 
 
 def verb(english: str) -> Verb:
-    """Return the verb with this infinitive or past; a ValueError lists the known ones."""
+    """Return the verb with this infinitive or past form; a ValueError lists the known ones."""
     return _find(english, {form: entry for entry in VERBS for form in (entry.infinitive, entry.past)}, "verb")
 
 

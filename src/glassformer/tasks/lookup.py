@@ -20,7 +20,7 @@ class LookupBatch(NamedTuple):
 
     Attributes:
         query_ids: symbol to look up in each list.
-        key_ids: symbols of the pairs, all different within a list.
+        key_ids: symbols of the pairs, all distinct within a list.
         value_ids: values of the pairs.
         labels: value paired with the queried symbol.
     """
@@ -35,16 +35,16 @@ class LookupBatch(NamedTuple):
 class LookupTask:
     """Sample lists of ``num_pairs`` symbol-value pairs and ask for the value of one symbol.
 
-    Values are drawn independently for every list, so a symbol says nothing about its value: a guess is right
-    once in ``num_values`` times.
+    Values are drawn independently for every list, so a symbol says nothing about its value, and a guess is
+    right once in ``num_values`` times.
 
     Attributes:
         num_pairs: number of pairs in a list.
-        num_symbols: number of different symbols.
-        num_values: number of different values.
+        num_symbols: number of distinct symbols.
+        num_values: number of distinct values.
 
     Raises:
-        ValueError: a number is not a whole number of at least 1, or there are more pairs than symbols.
+        ValueError: a number is not a positive integer, or there are more pairs than symbols.
     """
 
     num_pairs: int
@@ -63,7 +63,7 @@ class LookupTask:
         """Sample a batch of lists and queries; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` is not a whole number of at least 1.
+            ValueError: ``batch_size`` is not a positive integer.
         """
         require_whole(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
@@ -78,15 +78,15 @@ class AttentionLookup(nn.Module):
     """Answer a look-up with softmax(QKᵀ / scale) V and a linear map.
 
     A symbol is a fixed random vector with components of unit variance, and a value is a one-hot vector. The
-    four weight matrices are learned and initialised as Glorot & Bengio (2010) propose.
+    four weight matrices are learned, starting from the initialisation of Glorot and Bengio (2010).
 
     Args:
-        num_symbols: number of different symbols.
-        num_values: number of different values, and of logits.
+        num_symbols: number of distinct symbols.
+        num_values: number of distinct values, which is also the number of logits.
         d_model: width of a symbol's vector.
         num_heads: number of attention heads.
         scale: divisor of the scores; scaled dot-product attention uses √d_k, with d_k = d_model / num_heads.
-        generator: CPU generator that draws the symbols and the initial weights.
+        generator: random number generator, on the CPU, for the symbols and the initial weights.
 
     Raises:
         ValueError: a size or the scale is invalid.

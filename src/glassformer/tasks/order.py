@@ -1,4 +1,4 @@
-"""Answer questions about the order of words: the task, and an attention layer that learns it."""
+"""Questions about the order of words: the task, and an attention layer that learns it."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, get_args
@@ -45,10 +45,10 @@ class OrderTask:
 
     Attributes:
         question: question about the order.
-        num_symbols: number of different words besides 0 and 1.
+        num_symbols: number of distinct words besides 0 and 1.
 
     Raises:
-        ValueError: the question is unknown, or ``num_symbols`` is not a whole number of at least 1.
+        ValueError: the question is unknown, or ``num_symbols`` is not a positive integer.
     """
 
     question: Question
@@ -90,17 +90,17 @@ class OrderTask:
 
 
 class OrderReader(nn.Module):
-    """Answer with a single attention layer, in which the last word attends to all words.
+    """Answer an order question with one attention layer, in which the last word attends to all words.
 
     The last word has no future, so no causal mask is needed.
 
     Args:
-        vocabulary_size: number of different words.
-        d_model: width of their vectors.
+        vocabulary_size: number of distinct words.
+        d_model: width of the word vectors.
         num_heads: number of attention heads.
         positions: positional encoding. "sinusoidal" and "learned" are added to the vectors, "rotary" rotates
             queries and keys, "alibi" is added to the scores.
-        max_length: number of positions of "learned".
+        max_length: number of positions for "learned".
 
     Raises:
         ValueError: a size or ``positions`` is invalid.

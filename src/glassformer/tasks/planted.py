@@ -1,4 +1,4 @@
-"""A planted cause: among random letters, a capital alone decides the answer."""
+"""A planted cause: among random letters, only a capital decides the answer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,16 +32,16 @@ class CapitalTask:
     """Sample rows of ``length`` letters and blanks, and ask which letter occurs as a capital.
 
     Lower-case letters and blanks are drawn uniformly and say nothing about the answer, so a model that is
-    right more often than once in ``num_letters`` times uses the capital. If there are several capitals, all
-    are the same letter, and any one of them suffices.
+    right more often than once in ``num_letters`` times must use the capital. If there are several capitals,
+    all are the same letter, and any one of them suffices.
 
     Attributes:
         length: number of letters and blanks in a row.
-        num_letters: number of different letters.
+        num_letters: number of distinct letters.
         num_capitals: number of capitals in a row.
 
     Raises:
-        ValueError: a number is not a whole number of at least 1, there are more capitals than positions, or
+        ValueError: a number is not a positive integer, there are more capitals than positions, or
             fewer than 2 or more than 26 letters.
     """
 
@@ -71,7 +71,7 @@ class CapitalTask:
         """Sample a batch of rows; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` is not a whole number of at least 1.
+            ValueError: ``batch_size`` is not a positive integer.
         """
         require_whole(batch_size=batch_size)
         first_letter = self.BLANK_ID + 1

@@ -14,8 +14,8 @@ class QuestionBatch(NamedTuple):
     """Lists of symbol-value pairs, with several questions about each list.
 
     Attributes:
-        query_ids: symbols to look up, in the order of the questions, all different within a list.
-        key_ids: symbols of the pairs, all different within a list.
+        query_ids: symbols to look up, in the order of the questions, all distinct within a list.
+        key_ids: symbols of the pairs, all distinct within a list.
         value_ids: values of the pairs.
         labels: value paired with each queried symbol.
     """
@@ -34,12 +34,12 @@ class QuestionTask:
 
     Attributes:
         num_pairs: number of pairs in a list.
-        num_symbols: number of different symbols.
-        num_values: number of different values.
+        num_symbols: number of distinct symbols.
+        num_values: number of distinct values.
         num_questions: number of questions about a list.
 
     Raises:
-        ValueError: a number is not a whole number of at least 1, or there are more questions than pairs, or
+        ValueError: a number is not a positive integer, or there are more questions than pairs, or
             more pairs than symbols.
     """
 
@@ -68,7 +68,7 @@ class QuestionTask:
 
     @property
     def chance(self) -> float:
-        """Probability that all answers are right by guessing."""
+        """Probability of guessing all answers correctly."""
         return self.num_values**-self.num_questions
 
     @property
@@ -84,7 +84,7 @@ class QuestionTask:
         """Sample a batch of lists and questions; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` is not a whole number of at least 1.
+            ValueError: ``batch_size`` is not a positive integer.
         """
         require_whole(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
@@ -122,7 +122,7 @@ class QuestionTask:
 def accuracy_per_question(
     predicted_ids: Int[Array, "batch questions"], batch: QuestionBatch
 ) -> Float[Array, "questions"]:
-    """Compute the fraction of right answers to each question.
+    """Compute the fraction of correct answers to each question.
 
     Raises:
         ValueError: the shapes of predictions and labels differ.

@@ -15,8 +15,8 @@ class RecallBatch(NamedTuple):
 
     Attributes:
         source_ids: symbols to remember.
-        decoder_input_ids: start id, then the symbols but the last.
-        labels: symbols again, one for each position of the decoder.
+        decoder_input_ids: start id, then all symbols except the last.
+        labels: the same symbols, one for each decoder position.
     """
 
     source_ids: Int[Array, "batch length"]
@@ -28,12 +28,12 @@ class RecallBatch(NamedTuple):
 class RecallTask:
     """Sample sequences of ``length`` symbols, drawn uniformly and independently from ``num_symbols``.
 
-    A symbol that is not remembered can only be guessed, which is right once in ``num_symbols`` times. Ids 0
-    and 1 are padding and start.
+    A symbol that is not remembered can only be guessed, which succeeds once in ``num_symbols`` times. Ids 0
+    and 1 are the padding and start tokens.
 
     Attributes:
         length: number of symbols in a sequence.
-        num_symbols: number of different symbols.
+        num_symbols: number of distinct symbols.
 
     Raises:
         ValueError: ``length`` is below 1, or ``num_symbols`` below 2.
@@ -64,7 +64,7 @@ class RecallTask:
         """Sample a batch of sequences; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` is not a whole number of at least 1.
+            ValueError: ``batch_size`` is not a positive integer.
         """
         require_whole(batch_size=batch_size)
         symbols = rng.integers(2, self.vocabulary_size, size=(batch_size, self.length))

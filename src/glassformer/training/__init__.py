@@ -15,7 +15,7 @@ from glassformer.training.evaluation import (
     read_results,
     rescore,
     score_translations,
-    summarize,
+    summarise,
     write_results,
 )
 from glassformer.training.folders import average_checkpoints, find_translator

@@ -1,7 +1,7 @@
-"""Checkpoints: save, load and average them, so that a run can be killed at any moment and resumed.
+"""Save, load and average checkpoints, so that a run can be killed at any moment and resumed.
 
 A checkpoint is a folder ``step_00000500`` that holds the weights and the optimizer state (safetensors) and
-the progress of the run (JSON). It is written atomically, so there is never half a checkpoint.
+the progress of the run (JSON). It is written atomically, so a checkpoint is never incomplete.
 """
 
 import dataclasses
@@ -27,10 +27,10 @@ class Progress:
 
     Attributes:
         step: number of optimizer updates.
-        epoch: number of completed passes over the training sentences.
-        batch: number of batches of the current epoch that have been used.
-        tokens: number of target tokens trained on.
-        seconds: training time in seconds, without interruptions.
+        epoch: index of the current epoch, from 0.
+        batch: index, in this epoch, of the next step's first batch; at or past the end if it is complete.
+        tokens: number of target tokens used in training.
+        seconds: training time in seconds, including validation and checkpointing, excluding interruptions.
     """
 
     step: int = 0
@@ -43,7 +43,7 @@ class Progress:
 def save_checkpoint(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, *, keep: int
 ) -> Path:
-    """Write a checkpoint atomically, then delete all but the ``keep`` newest, and return its folder.
+    """Write a checkpoint atomically, delete all but the ``keep`` most recent, and return its folder.
 
     Raises:
         OSError: the checkpoint cannot be written; earlier checkpoints are untouched.
@@ -55,7 +55,7 @@ def save_checkpoint(
         safetensors.torch.save_model(model, str(part / _WEIGHTS))
         safetensors.torch.save_file(_flat_state(optimizer), part / _OPTIMIZER)
         (part / _PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)) + "\n", encoding="utf-8")
-    abandoned = folder.glob(".part-*")  # by a process that was killed while writing
+    abandoned = folder.glob(".part-*")  # left by a process that was killed while writing
     for old in (*list_checkpoints(folder)[:-keep], *abandoned):
         shutil.rmtree(old)
     return checkpoint
@@ -65,7 +65,7 @@ def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.O
     """Restore a model and its optimizer, and return the progress of the run.
 
     Raises:
-        ValueError: the checkpoint belongs to another model or is damaged.
+        ValueError: the checkpoint is damaged or belongs to a different model.
     """
     try:
         safetensors.torch.load_model(model, str(checkpoint / _WEIGHTS))
@@ -90,7 +90,7 @@ def list_checkpoints(folder: Path) -> list[Path]:
 
 
 def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the mean of the weights of several checkpoints (section 6.1).
+    """Return the mean of the weights of several checkpoints (Vaswani et al., 2017, section 6.1).
 
     Raises:
         ValueError: there is no checkpoint, one is damaged, or they belong to different models.
@@ -106,7 +106,7 @@ def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
         if total and {n: w.shape for n, w in weights.items()} != {n: w.shape for n, w in total.items()}:
             raise ValueError(f"{checkpoint} and {checkpoints[0]} must hold weights of one model")
         for name, weight in weights.items():
-            # float64, so that the order of the sum does not matter
+            # float64, so that the order of summation does not matter
             total[name] = total.get(name, torch.zeros((), dtype=torch.float64)) + weight.double()
     return {name: (weight / len(checkpoints)).float() for name, weight in total.items()}
 
@@ -115,7 +115,7 @@ def load_average(model: nn.Module, checkpoints: Sequence[Path]) -> None:
     """Load the mean of the weights of several checkpoints into a model.
 
     Raises:
-        ValueError: a checkpoint is damaged or belongs to another model.
+        ValueError: a checkpoint is damaged or belongs to a different model.
     """
     weights = average_weights(checkpoints)
     try:

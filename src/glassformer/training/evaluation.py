@@ -1,4 +1,4 @@
-"""Evaluate translators, and record results whose scores anyone with the references can recompute."""
+"""Evaluate translators, and record results that anyone with the references can rescore."""
 
 import dataclasses
 import json
@@ -27,8 +27,8 @@ class Evaluation:
     Attributes:
         corpus: name of the corpus.
         parameters: number of parameters of the model.
-        decoding: decoding options.
-        translating: device, and seconds for each test set.
+        decoding: decoding options used.
+        translating: device, and translation time of each test set in seconds.
         versions: versions of Python and the libraries.
         scores: scores by test set and metric.
         signatures: signatures of the scores, by test set and metric.
@@ -64,12 +64,12 @@ def score_translations(
 ) -> dict[str, Score]:
     """Score translations with every metric, keyed by the name of its function in `metrics`.
 
-    If some translations have several references, "bleu_first_reference" is `bleu` with the first of each.
+    If some translations have several references, "bleu_first_reference" is `bleu` with the first one of each.
 
     Args:
         translations: detokenised translations.
         references: one or more human references per translation.
-        language: two-letter code of their language.
+        language: two-letter code of the references' language.
 
     Raises:
         ValueError: an argument is invalid; the message names it.
@@ -92,7 +92,7 @@ def evaluate(
     Args:
         translator: translator to evaluate.
         corpus: corpus with the source sentences and their references.
-        tests: names of the test sets; by default all of the corpus.
+        tests: names of the test sets; by default all test sets of the corpus.
         **decoding: decoding options, as in `Translator.translate`.
 
     Raises:
@@ -134,7 +134,7 @@ def rescore(evaluation: Evaluation, corpus: Corpus) -> dict[str, dict[str, float
     """Recompute the scores of an evaluation from its hypotheses and the references of its corpus.
 
     Raises:
-        ValueError: the evaluation is of another corpus, or its hypotheses do not fit the test sets.
+        ValueError: the evaluation is for a different corpus, or its hypotheses do not match the test sets.
     """
     if evaluation.corpus != corpus.name:
         raise ValueError(f"corpus must be that of the evaluation, {evaluation.corpus!r}, got {corpus.name!r}")
@@ -156,16 +156,16 @@ def write_results(
     seconds: float,
     **more: Any,
 ) -> None:
-    """Write a result file atomically: the evaluation, and how the translator was trained.
+    """Write a result file atomically, with the evaluation and how the translator was trained.
 
     Args:
-        path: path of the file, which is replaced if it exists.
+        path: path of the file; an existing file is replaced.
         evaluation: evaluation from `evaluate`.
-        command: command line of the training.
-        seed: seed of the training.
-        device: device of the training.
-        seconds: duration of the training.
-        **more: further entries.
+        command: training command line.
+        seed: training seed.
+        device: training device.
+        seconds: training time in seconds.
+        **more: additional entries.
 
     Raises:
         OSError: the file cannot be written.
@@ -192,7 +192,7 @@ def read_results(path: Path | str) -> Evaluation:
     return Evaluation(**{name: record[name] for name in fields})
 
 
-def summarize(evaluation: Evaluation) -> list[str]:
+def summarise(evaluation: Evaluation) -> list[str]:
     """Return a line for each score, with its signature."""
     return [
         f"{test}: {metric} {value:.2f}  ({evaluation.signatures[test][metric]})"

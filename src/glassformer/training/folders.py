@@ -1,4 +1,4 @@
-"""Find translators in the folders of runs, and average checkpoints into new ones."""
+"""Find the translators of runs, and make new ones by averaging checkpoints."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def find_translator(folder: Path | str) -> Path:
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
-    """Read what a translator's description says beside architecture and configuration, such as its corpus.
+    """Read a translator's metadata, such as its corpus: all of its description but the model's own settings.
 
     Args:
         folder: folder that `Translator.save` wrote.
@@ -51,19 +51,21 @@ def read_metadata(folder: Path) -> dict[str, Any]:
 def average_checkpoints(
     folder: Path, *, last: int | None = None, steps: Sequence[int] = ()
 ) -> tuple[Translator, dict[str, Any]]:
-    """Make a translator whose weights are the mean of several checkpoints of a run (section 6.1).
+    """Average the weights of several checkpoints of a run (Vaswani et al., 2017, section 6.1).
 
     Args:
         folder: folder of the run.
-        last: number of last checkpoints to average; by default all checkpoints.
-        steps: steps of the checkpoints to average, instead of the last ones.
+        last: number of most recent checkpoints to average; by default all.
+        steps: steps of the checkpoints to average; by default all. With ``last`` as well, only the most
+            recent of these are averaged.
 
     Returns:
-        The translator, and the metadata to save with it.
+        The averaged translator, and the metadata to save with it.
 
     Raises:
-        FileNotFoundError: the folder is not that of a run.
-        ValueError: a checkpoint does not exist, is damaged or does not fit the recipe.
+        FileNotFoundError: the folder does not belong to a run.
+        ValueError: a checkpoint does not exist, is damaged or does not match the recipe, or ``last`` is
+            invalid.
     """
     recipe = read_recipe(folder)
     tokenizer = Tokenizer.load(folder / TOKENIZER_FILE)

@@ -1,4 +1,4 @@
-"""The log of a run: a JSON object per line for each measurement."""
+"""The log of a run, with one JSON object per line for each measurement."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ class RunLog:
             file.write(json.dumps(entry) + "\n")
 
     def truncate(self, step: int) -> None:
-        """Remove the entries after a step, from which the run resumes."""
+        """Remove the entries after the step from which the run resumes."""
         kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
         with atomic_write(self.path) as part:
             part.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
@@ -34,7 +34,7 @@ def read_log(path: Path | str) -> list[dict[str, Any]]:
 
     Raises:
         FileNotFoundError: there is no log.
-        ValueError: a line before the last is not JSON.
+        ValueError: a line other than the last is not JSON.
     """
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     entries = []

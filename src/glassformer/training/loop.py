@@ -21,13 +21,13 @@ def draw_batches(
     batch_size: int,
     generator: torch.Generator,
 ) -> Iterator[Batch]:
-    """Yield shuffled batches of sentence pairs without end, epoch after epoch.
+    """Yield shuffled batches of sentence pairs indefinitely, epoch after epoch.
 
     Args:
         source_ids: all source sentences, on any device.
         target_ids: their translations.
-        batch_size: number of pairs in a batch; the incomplete last batch of an epoch is dropped.
-        generator: CPU generator of the order, so that every device sees the same batches.
+        batch_size: number of pairs per batch; the incomplete last batch of an epoch is dropped.
+        generator: random number generator for the order, on the CPU: every device sees the same batches.
 
     Raises:
         ValueError: the numbers of sentences and translations differ, or are below ``batch_size``.
@@ -52,9 +52,9 @@ def train(
     Args:
         model: model to train; it is left in evaluation mode.
         batches: batches on the model's device.
-        steps: number of optimizer updates, one for each batch.
+        steps: number of optimizer updates, one per batch.
         learning_rate: peak learning rate.
-        loss: loss function of model, source ids and target ids.
+        loss: loss as a function of the model, source ids and target ids.
 
     Returns:
         The loss of each step.

@@ -22,7 +22,7 @@ def shift_targets(
     (tensor([[START_ID, 7, 5]]), tensor([[7, 5, END_ID]]))
 
     Raises:
-        ValueError: the sentences have fewer than two tokens, a start and an end.
+        ValueError: the sentences have fewer than two tokens, a start and an end token.
     """
     if target_ids.ndim != 2 or target_ids.shape[1] < 2:
         raise ValueError(
@@ -45,7 +45,7 @@ def cross_entropy(
         logits: scores of the next token at each position.
         labels: correct next tokens.
         pad_id: id of padding, which is ignored.
-        label_smoothing: probability mass spread evenly over all tokens (section 5.4).
+        label_smoothing: probability mass spread evenly over all tokens (Vaswani et al., 2017, section 5.4).
 
     Raises:
         ValueError: the shapes differ, an id is outside the vocabulary, or every label is padding.
@@ -72,7 +72,7 @@ def teacher_forced_loss(
     Args:
         model: model to train.
         source_ids: padded source sentences.
-        target_ids: padded translations, from start to end.
+        target_ids: padded translations, with start and end tokens.
     """
     decoder_input_ids, labels = shift_targets(target_ids)
     return cross_entropy(model(source_ids, decoder_input_ids), labels, model.config.pad_id)
@@ -88,24 +88,26 @@ def chunked_loss(
 ) -> Float[Tensor, ""]:
     """Compute the sum of the teacher-forced loss without holding the logits of all tokens at once.
 
-    A vocabulary is much larger than the width of a model, so logits are the largest array of a training step.
+    A vocabulary is much larger than a model's width, so logits are the largest array of a training step.
     This function computes the logits of ``chunk_size`` tokens at a time, turns them into gradients
-    immediately and discards them. Padding is removed first. Value and gradients equal those of
+    immediately and discards them. Padding is removed first. The value and gradients equal those of
     `cross_entropy` times the number of labels.
 
     Args:
         model: model to train.
         source_ids: padded source sentences.
-        target_ids: padded translations, from start to end.
+        target_ids: padded translations, with start and end tokens.
         label_smoothing: as in `cross_entropy`.
-        chunk_size: number of tokens whose logits are held at a time.
+        chunk_size: number of tokens whose logits are held in memory at once.
     """
     require_probability(label_smoothing=label_smoothing)
     require_whole(chunk_size=chunk_size)
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
-    kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # the host must learn their number
+    kept = (
+        (labels != model.config.pad_id).flatten().nonzero()[:, 0]
+    )  # this waits for the device, since the CPU needs their number
     states, labels = states.flatten(0, 1).index_select(0, kept), labels.flatten()[kept]
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
@@ -150,7 +152,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             total += (sums.log() + highest).sum() - target.sum()
             if weight_grad is None:
                 continue
-            # The gradient of the logits is predicted minus target probability.
+            # The gradient with respect to a logit is the predicted minus the target probability.
             surplus = exponentials.div_(sums).sub_(smoothing / logits.shape[-1])
             surplus.scatter_add_(-1, ids, surplus.new_full(ids.shape, smoothing - 1))
             if bias_grad is not None:
@@ -171,6 +173,6 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def _require_labels(labels: Tensor, pad_id: int) -> None:
-    """Require a label that is not padding; only on the CPU, since reading from a GPU would wait for it."""
+    """Require a label that is not padding. Check only on the CPU: on a GPU, the check would wait for it."""
     if labels.device.type == "cpu" and not (labels != pad_id).any():
         raise ValueError(f"labels must contain more than padding, got only the id {pad_id}")

@@ -15,7 +15,7 @@ class Workers:
     """The processes of a run, as seen from one of them.
 
     Attributes:
-        rank: number of this process, counted from 0.
+        rank: index of this process, from 0.
         size: number of processes.
     """
 
@@ -24,7 +24,7 @@ class Workers:
 
     @property
     def is_main(self) -> bool:
-        """True for the process that writes the files."""
+        """True for the process that writes files."""
         return self.rank == 0
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def join_workers(device: torch.device) -> Iterator[tuple[Workers, torch.device]]
         device: device to run on; "cuda" without a number becomes the GPU of this process.
 
     Raises:
-        RuntimeError: torchrun would restart workers in a way that keeps them from connecting.
+        RuntimeError: torchrun would restart workers in a way that prevents them from connecting.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Workers(), device
@@ -75,7 +75,7 @@ def join_workers(device: torch.device) -> Iterator[tuple[Workers, torch.device]]
 
 
 def _require_fresh_addresses() -> None:
-    """Unless told otherwise, torchrun keeps the workers' addresses, including those of dead workers."""
+    """Require that torchrun does not reuse the addresses of dead workers, as it does by default."""
     restarts = os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0") != "0"
     if restarts and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         raise RuntimeError(

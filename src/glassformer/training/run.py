@@ -1,4 +1,4 @@
-"""Runs from recipes: corpus, model and training settings in, trained and evaluated translator out."""
+"""Run recipes: train and evaluate a translator with a given corpus, model and training settings."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ from glassformer.files import atomic_write
 from glassformer.modules.configuration import RecurrentConfig, TransformerConfig
 from glassformer.modules.storage import ARCHITECTURES, AnyTranslator, build_model, make_config
 from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.evaluation import describe_device, evaluate, summarize, write_results
+from glassformer.training.evaluation import describe_device, evaluate, summarise, write_results
 from glassformer.training.parallel import join_workers
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
@@ -27,17 +27,17 @@ from glassformer.validation import require_choice, require_whole
 RECIPE_FILE, RESULT_FILE, TRANSLATOR_FOLDER = "recipe.json", "results.json", "translator"
 DECODING: dict[str, Any] = {"beam_size": 4, "length_penalty": "gnmt", "alpha": 0.6}
 _VOCABULARY_SETTINGS = ("source_vocabulary_size", "target_vocabulary_size", "pad_id")
-_RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # keys of older recipes
+_RENAMED = {"kind": "architecture", "accumulate": "accumulation_steps"}  # keys in older recipes
 
 
 def small_config(architecture: str) -> dict[str, Any]:
-    """Return the settings of a small model, without those that depend on the vocabulary.
+    """Return the settings of a small model, except those that depend on the vocabulary.
 
     A transformer is `TransformerConfig.tiny` with pre-norm, which needs less tuning. The recurrent
     architectures have one LSTM layer of the same width in the encoder and in the decoder.
 
     Args:
-        architecture: name as in `Recipe`.
+        architecture: name of the architecture, as in `Recipe`.
     """
     require_choice(tuple(ARCHITECTURES), architecture=architecture)
     config = (
@@ -57,10 +57,10 @@ class Recipe:
 
     Attributes:
         corpus: name of the corpus, as in `data.corpora.load_corpus`.
-        architecture: "transformer", or for comparison an LSTM encoder-decoder with attention
-            ("additive_attention") or without ("fixed_context").
+        architecture: "transformer" or, for comparison, an LSTM encoder-decoder with attention
+            ("additive_attention") or without it ("fixed_context").
         vocabulary_size: maximum number of tokens in the vocabulary, which both languages share.
-        model: settings of the model's configuration, without the vocabulary; those left out are those of
+        model: settings of the model's configuration, except the vocabulary; settings left out default to
             `small_config`.
         settings: training settings.
 
@@ -84,7 +84,7 @@ class Recipe:
     def make_model(self, tokenizer: Tokenizer) -> AnyTranslator:
         """Build the model for a tokenizer, whose vocabulary may be smaller than requested.
 
-        PyTorch's global generator initialises the weights.
+        The initial weights are drawn from PyTorch's global random number generator.
         """
         settings = self._model_settings(tokenizer.vocabulary_size)
         return build_model({"architecture": self.architecture, "config": settings})
@@ -103,14 +103,14 @@ def run_recipe(
     command: str = "",
     report: Callable[[str], None] = lambda line: None,
 ) -> Translator:
-    """Train a recipe in a folder, or resume an interrupted run, then evaluate the translator.
+    """Train a translator as a recipe specifies, or resume an interrupted run, then evaluate it.
 
-    The folder holds the recipe, the tokenizer, ``log.jsonl`` and ``checkpoints``, and at the end the
-    ``translator`` and ``results.json``, its translations of the corpus's test sets with their scores.
+    The folder holds the recipe, the tokenizer, ``log.jsonl`` and ``checkpoints``. At the end, it also holds
+    the ``translator`` and ``results.json``: its translations of the corpus's test sets, with their scores.
 
     Args:
-        recipe: recipe to train.
-        folder: folder of the run; created if missing.
+        recipe: corpus, model and training settings.
+        folder: folder of the run, created if missing.
         device: device to train on.
         data_folder: local folder with the corpus, as in `data.corpora.load_corpus`.
         progress_bar: as in `Trainer`.
@@ -118,10 +118,10 @@ def run_recipe(
         report: function that receives each line of progress, in the main process only.
 
     Returns:
-        The trained translator, with the mean of the last checkpoints as its weights.
+        The trained translator, with the mean of the most recent checkpoints as its weights.
 
     Raises:
-        ValueError: the folder holds a run of another recipe; the message lists the differences.
+        ValueError: the folder holds a run of a different recipe; the message lists the differences.
         DataFileError: the corpus is unavailable or damaged.
         DivergenceError: the loss is NaN or infinite.
     """
@@ -151,7 +151,7 @@ def run_recipe(
 def read_recipe(folder: Path) -> Recipe:
     """Read the recipe of a run.
 
-    Settings that the file lacks, because they are newer than it, have their default values.
+    Settings introduced after the file was written take their default values.
 
     Raises:
         FileNotFoundError: there is no recipe.
@@ -162,7 +162,7 @@ def read_recipe(folder: Path) -> Recipe:
         raise FileNotFoundError(f"{folder} contains no {RECIPE_FILE}: it is not the folder of a run")
     try:
         stored = _rename(json.loads(path.read_text(encoding="utf-8"))["recipe"])
-        if stored["model"].get("positions") == "linear_bias":  # its name in older recipes
+        if stored["model"].get("positions") == "linear_bias":  # the name in older recipes
             stored["model"]["positions"] = "alibi"
         return Recipe(**(stored | {"settings": TrainingSettings(**_rename(stored["settings"]))}))
     except (ValueError, TypeError, KeyError) as error:
@@ -170,7 +170,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def describe_origin(recipe: Recipe) -> dict[str, Any]:
-    """Return corpus, licence and attribution, to be stored with the translator."""
+    """Return the corpus, licence and attribution, to be stored with the translator."""
     source = SOURCES[recipe.corpus]
     return {"corpus": recipe.corpus, "licence": source.licence, "attribution": source.attribution}
 
@@ -205,13 +205,13 @@ def _write_recipe(recipe: Recipe, folder: Path) -> None:
         part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _differences(stored: dict[str, Any], requested: dict[str, Any], under: str = "") -> Iterator[str]:
+def _differences(stored: dict[str, Any], requested: dict[str, Any], prefix: str = "") -> Iterator[str]:
     for name in sorted(stored.keys() | requested.keys()):
         old, new = stored.get(name), requested.get(name)
         if isinstance(old, dict) and isinstance(new, dict):
-            yield from _differences(old, new, f"{under}{name}.")
+            yield from _differences(old, new, f"{prefix}{name}.")
         elif old != new:
-            yield f"{under}{name} was {old!r} and is now {new!r}"
+            yield f"{prefix}{name} was {old!r} and is now {new!r}"
 
 
 def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[str]:
@@ -222,7 +222,7 @@ def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[
     )
     size = sum(parameter.numel() for parameter in trainer.model.parameters())
     tokens = trainer.translator.tokenizer.vocabulary_size
-    yield f"model: {recipe.architecture}, {size:,} parameters, {tokens:,} tokens"
+    yield f"model: {recipe.architecture}, {size:,} parameters, vocabulary of {tokens:,} tokens"
     yield f"device: {describe_device(trainer.translator)}"
     saved = list_checkpoints(trainer.checkpoints)
     start = f"resumes after {saved[-1].name}" if saved else "starts"
@@ -232,7 +232,7 @@ def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[
 def _save_results(
     recipe: Recipe, corpus: Corpus, trainer: Trainer, *, command: str, report: Callable[[str], None]
 ) -> None:
-    """Save the translator with a record of its training, and evaluate it on the corpus's test sets."""
+    """Save the translator with a record of its training, then evaluate it on the corpus's test sets."""
     training: dict[str, Any] = {
         "command": command,
         "seed": recipe.settings.seed,
@@ -244,6 +244,6 @@ def _save_results(
     report(f"translator: {translator}; translating the test sets")
     evaluation = evaluate(trainer.translator, corpus, **DECODING)
     write_results(trainer.folder / RESULT_FILE, evaluation, **training, recipe=dataclasses.asdict(recipe))
-    for line in summarize(evaluation):
+    for line in summarise(evaluation):
         report(line)
     report(f"results: {trainer.folder / RESULT_FILE}")

@@ -10,12 +10,12 @@ Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
 def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """Compute the paper's learning rate, d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (equation 3).
+    """Compute d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (Vaswani et al., 2017, equation 3).
 
     Args:
-        step: number of the update, counted from 1.
+        step: index of the update, from 1.
         d_model: width of the model.
-        warmup_steps: step of the peak.
+        warmup_steps: step at which the learning rate peaks.
     """
     require_whole(step=step, d_model=d_model, warmup_steps=warmup_steps)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
@@ -24,13 +24,13 @@ def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
 def learning_rate_at(
     step: int, *, peak: float, warmup_steps: int, total_steps: int, schedule: Schedule
 ) -> float:
-    """Compute the learning rate of a step: a linear warm-up to the peak, then the decay of the schedule.
+    """Compute the learning rate of a step: linear warm-up to the peak, then decay by the schedule.
 
     Args:
-        step: number of the update, counted from 1.
+        step: index of the update, from 1.
         peak: highest learning rate.
-        warmup_steps: step of the peak; 0 starts at the peak.
-        total_steps: number of steps of the run.
+        warmup_steps: step at which the learning rate peaks; 0 starts at the peak.
+        total_steps: total number of steps in the run.
         schedule: decay after the peak. "inverse_sqrt" decays with 1/√step and equals `paper_learning_rate`
             for a peak of 1/√(d_model · warmup_steps). "cosine" and "linear" decay to 0 at the last step.
             "constant" does not decay.

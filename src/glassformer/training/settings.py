@@ -1,4 +1,4 @@
-"""Settings of a training run, stored with it."""
+"""Settings of a training run, which are stored with it."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -14,7 +14,8 @@ Precision = Literal["float32", "bfloat16"]
 class TrainingSettings:
     """Hyperparameters of a training run.
 
-    Runs with equal settings, model and corpus end with the same weights on one machine.
+    Runs with the same settings, model, corpus and number of processes end with the same weights on the same
+    machine.
 
     Attributes:
         steps: number of optimizer updates.
@@ -23,20 +24,20 @@ class TrainingSettings:
         learning_rate: peak learning rate.
         schedule: decay of the learning rate after warm-up.
         warmup_steps: number of steps over which the learning rate rises to its peak.
-        optimizer: update rule: adam, or adamw with decoupled weight decay.
+        optimizer: optimizer: adam, or adamw, which decouples the weight decay.
         beta1: decay rate of Adam's first moment.
         beta2: decay rate of Adam's second moment.
         epsilon: constant that keeps Adam from dividing by zero.
-        weight_decay: strength of the weight decay.
-        clip_norm: maximum norm of the gradient; longer gradients are scaled down.
+        weight_decay: weight decay coefficient.
+        clip_norm: maximum norm of the gradient; larger gradients are scaled down.
         label_smoothing: probability mass spread evenly over all tokens.
-        precision: number format of matrix products; bfloat16 is for GPUs.
-        compile: compile the model with torch.compile.
-        seed: seed of initialisation, batch order and dropout.
-        log_every: number of steps between two log entries.
-        validate_every: number of steps between two validations.
-        checkpoint_every: number of steps between two checkpoints.
-        keep_checkpoints: number of last checkpoints to keep and average.
+        precision: data type of matrix products; bfloat16 is intended for GPUs.
+        compile: True to compile the model with torch.compile.
+        seed: seed for initialisation, batch order and dropout.
+        log_every: number of steps between log entries.
+        validate_every: number of steps between validations.
+        checkpoint_every: number of steps between checkpoints.
+        keep_checkpoints: number of most recent checkpoints to keep and average.
 
     Raises:
         ValueError: a setting is invalid; the message names it.

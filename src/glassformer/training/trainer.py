@@ -1,4 +1,4 @@
-"""The training loop: train a translator on a corpus, with validation, checkpoints, a log and resuming."""
+"""Train a translator on a corpus, with validation, checkpointing, logging and resumption."""
 
 import math
 import time
@@ -37,16 +37,16 @@ class DivergenceError(RuntimeError):
 
 
 class Trainer:
-    """Train a translator, or resume a run that was interrupted.
+    """Train a translator, or resume an interrupted run.
 
-    Each step seeds its random numbers from the seed, the step and the rank, so that a resumed run ends with
-    the same weights as an uninterrupted one, bit for bit on one machine.
+    Each step derives its random seed from the run's seed, the step and the rank. A resumed run therefore ends
+    with the same weights as an uninterrupted one, bit for bit on the same machine.
 
     Args:
-        translator: model and tokenizer; the model is on the device to train on.
-        corpus: sentences to train on and to validate on.
+        translator: translator to train, with its model on the device to train on.
+        corpus: corpus with training and validation sentences.
         settings: hyperparameters of the run.
-        folder: folder of the checkpoints and the log.
+        folder: folder for the checkpoints and the log.
         workers: processes that share each batch.
         progress_bar: True to show a progress bar; by default, only in a terminal.
     """
@@ -79,17 +79,17 @@ class Trainer:
             self.model.decoder.compile(dynamic=True)
 
     def run(self) -> Translator:
-        """Train to the last step, from the last checkpoint if there is one.
+        """Train until the last step, resuming from the most recent checkpoint if there is one.
 
         Returns:
-            The translator, with the mean of the last checkpoints as its weights.
+            The translator, with the mean of the most recent checkpoints as its weights.
 
         Raises:
-            DivergenceError: the loss is not finite. No checkpoint holds weights from that step or later.
+            DivergenceError: the loss of a step is not finite. Every checkpoint precedes that step.
         """
         self._resume()
         settings = self.settings
-        if self.progress.step == settings.steps:  # killed at the very end, or already complete
+        if self.progress.step == settings.steps:  # interrupted at the very end, or already complete
             return self._finish()
         window = _Window()
         started = time.monotonic() - self.progress.seconds
@@ -126,9 +126,9 @@ class Trainer:
         return self._finish()
 
     def _step(self, group: list[np.ndarray]) -> tuple[Tensor, int, Tensor, float]:
-        """Update the weights once; return the loss per token, tokens, gradient norm and learning rate.
+        """Update the weights; return the loss per token, number of tokens, gradient norm and learning rate.
 
-        Loss and norm stay on the device: reading them here would make the CPU wait for the GPU in every step.
+        Loss and norm stay on the device: reading them here would make the CPU wait for the GPU at every step.
         """
         settings, step = self.settings, self.progress.step + 1
         torch.manual_seed(mix_seed(settings.seed, step, self.workers.rank))
@@ -182,7 +182,7 @@ class Trainer:
         return {"validation_loss": total / tokens, "validation_bleu": score.value}
 
     def _groups(self) -> Iterator[tuple[int, int, list[np.ndarray]]]:
-        """Yield epoch, position after the step, and batches for each remaining step."""
+        """Yield each step's epoch, next batch position and micro-batches, without end: the caller stops."""
         epoch, first, size = self.progress.epoch, self.progress.batch, self.settings.accumulation_steps
         while True:
             planned = self.batches.epoch(epoch)
@@ -231,16 +231,17 @@ class Trainer:
 
     def _advice(self, step: int, loss: float) -> str:
         saved = list_checkpoints(self.checkpoints)
-        last = f"the last checkpoint, {saved[-1]}, is sound" if saved else "there is no checkpoint yet"
+        last = f"the last checkpoint, {saved[-1]}, precedes it" if saved else "there is no checkpoint yet"
+        settings = self.settings
+        precision = ", or set precision to float32" if settings.precision == "bfloat16" else ""
         return (
-            f"the loss is {loss} at step {step}; {last}. Lower learning_rate "
-            f"({self.settings.learning_rate}), raise warmup_steps ({self.settings.warmup_steps}), or use "
-            f"float32 if precision ({self.settings.precision}) is bfloat16."
+            f"the loss is {loss} at step {step}; {last}. Lower learning_rate ({settings.learning_rate}) or "
+            f"raise warmup_steps ({settings.warmup_steps}){precision}."
         )
 
 
 class _Window:
-    """Losses and tokens since the last log entry."""
+    """Losses and numbers of tokens since the last log entry."""
 
     def __init__(self) -> None:
         self._restart()
@@ -251,12 +252,12 @@ class _Window:
         self._start = time.monotonic()
 
     def add(self, loss: Tensor, tokens: int) -> None:
-        """Add a step's loss per token, which may still be computed on the device."""
+        """Add a step's loss per token, which the device may still be computing, and its number of tokens."""
         self._losses.append(loss)
         self._tokens.append(tokens)
 
     def losses(self) -> list[float]:
-        """Read the losses from the device, all at once."""
+        """Copy all losses from the device at once."""
         return torch.stack(self._losses).tolist() if self._losses else []
 
     def read(self) -> tuple[float, float]:
