@@ -74,7 +74,7 @@ class OrderTask:
         """Sample a batch of sequences of one length; the same ``rng`` state gives the same batch.
 
         Raises:
-            ValueError: ``batch_size`` or ``length`` is not a whole number or is too small.
+            ValueError: ``batch_size`` or ``length`` is not an integer or is too small.
         """
         require_whole(batch_size=batch_size, length=length)
         if length < self.min_length:

@@ -105,9 +105,7 @@ def chunked_loss(
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
-    kept = (
-        (labels != model.config.pad_id).flatten().nonzero()[:, 0]
-    )  # this waits for the device, since the CPU needs their number
+    kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # the CPU waits for their number
     states, labels = states.flatten(0, 1).index_select(0, kept), labels.flatten()[kept]
     output = model.output_proj
     loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
