@@ -68,8 +68,8 @@ class AdditiveAttention(nn.Module):
             key: key vectors.
             value: value vectors.
             attn_mask: True where a query may attend to a key.
-            cache: cache of projected keys, and values: an empty one is filled; a filled one is read in place
-                of ``key`` and ``value``.
+            cache: cache of projected keys, and of values. An empty cache is filled; a filled cache is read
+                in place of ``key`` and ``value``.
         """
         _require_vectors(query, key, value, attn_mask)
         require_width(len(self.score_weight), query=query, key=key)

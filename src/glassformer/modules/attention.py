@@ -144,7 +144,7 @@ class MultiHeadAttention(nn.Module):
     Args:
         d_model: width of queries, keys, values and output.
         num_heads: number of heads; must divide d_model.
-        dropout: probability of dropping an attention weight in training.
+        dropout: dropout probability of the attention weights.
         bias: True to add a bias to the four projections.
         positions: rotary or ALiBi positional encoding, applied in each head.
 

@@ -109,7 +109,7 @@ class DecoderCache:
         self._positions = torch.zeros(slots, dtype=torch.int64, device=device)
         self.layers = [LayerCache(KVCache(self._positions), KVCache()) for _ in range(num_layers)]
         self._used = self._time = 0
-        self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: one beam from the start
+        self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: still one beam
 
     def append(self, beams: int) -> tuple[int, Bool[Tensor, "sentences 1 beams slots"] | None]:
         """Reserve a slot for each beam's next token; return its position and the mask of its ancestors."""
@@ -175,7 +175,7 @@ class RecurrentCache:
 
 
 def takes_cache(*functions: Callable[..., Any]) -> bool:
-    """Return whether every function has a parameter ``cache``; a user's subclass may lack it."""
+    """Return whether every function has a parameter ``cache``, which a user's subclass may lack."""
     return all("cache" in signature(function).parameters for function in functions)
 
 

@@ -21,7 +21,7 @@ class TranslatorConfig:
     Attributes:
         source_vocabulary_size: number of tokens in the source vocabulary.
         target_vocabulary_size: number of tokens in the target vocabulary.
-        pad_id: id that pads short sentences; attention masks hide it.
+        pad_id: id of the padding token, which the models mask.
         tie_embeddings: "target" shares one matrix between the target embedding and the output projection,
             "all" also shares it with the source embedding, which requires a shared vocabulary (Vaswani et
             al., 2017, section 3.4), and "none" shares nothing.

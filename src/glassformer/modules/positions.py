@@ -63,7 +63,7 @@ class SinusoidalPositions(nn.Module):
 
     Args:
         d_model: width of the vectors.
-        max_length: number of positions in the table; longer sequences compute theirs when needed.
+        max_length: number of positions in the table; a larger table is computed for longer sequences.
     """
 
     table: Tensor
@@ -168,7 +168,7 @@ RelativePositions = RotaryPositions | AlibiPositions
 
 
 def _positions(query: Tensor, key: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return the positions of the queries and of all keys; the last query is at the last key."""
+    """Return the positions of the queries and of all keys; the last query is at the last key's position."""
     num_queries, num_keys = query.shape[-2], key.shape[-2]
     if positions is not None:
         return positions[-num_queries:], positions
