@@ -81,8 +81,9 @@ def test_a_command_receives_its_command_line(monkeypatch):
     assert lines == ["glassformer export 'my model' --output y"]
 
 
-def test_it_runs_as_a_program():
-    command = [sys.executable, "-m", "glassformer.cli", "translate", "--model", "nowhere", "Hello"]
+@pytest.mark.parametrize("module", ["glassformer", "glassformer.cli"])
+def test_it_runs_as_a_program(module):
+    command = [sys.executable, "-m", module, "translate", "--model", "nowhere", "Hello"]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert finished.returncode == 1
     assert finished.stderr.startswith("glassformer: there is no folder 'nowhere'")

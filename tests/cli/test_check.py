@@ -151,10 +151,14 @@ def test_a_file_in_another_encoding_is_reported(tmp_path, capsys):
 
 
 def test_a_missing_chapter_or_file_is_named(tmp_path, capsys):
-    assert main(["check", "hardmax"]) == 1
-    assert "got 'hardmax'" in capsys.readouterr().err
-    assert main(["check", "softmax", str(tmp_path / "nothing.py")]) == 1
-    assert "nothing.py" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        main(["check", "hardmax"])
+    assert end.value.code == 2
+    told = capsys.readouterr().err
+    assert "error: CHAPTER must be one of" in told
+    assert "got 'hardmax'" in told
+    assert main(["check", "softmax", str(path := tmp_path / "nothing.py")]) == 1
+    assert f"cannot read '{path}': no such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

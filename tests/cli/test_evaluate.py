@@ -2,8 +2,10 @@ import json
 
 import pytest
 
+from glassformer.cli import evaluate as evaluate_command
 from glassformer.cli import main
 from glassformer.data.corpora import load_corpus
+from glassformer.data.downloads import DataFileError
 from glassformer.training.evaluation import read_results, rescore
 
 SEARCH = ["--beam-size", "2", "--max-length", "5"]
@@ -104,5 +106,37 @@ def test_a_translator_without_a_training_corpus_needs_a_corpus_option(model, cap
 
 
 def test_a_test_that_the_corpus_lacks_is_named(model, corpus_name, capsys):
-    assert evaluate(model, "--corpus", corpus_name, "--tests", "test1066") == 1
-    assert "tests must be one of 'test2016'" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        evaluate(model, "--corpus", corpus_name, "--tests", "test1066")
+    assert end.value.code == 2
+    assert "--tests must be one of 'test2016'" in capsys.readouterr().err
+
+
+def test_the_names_of_tests_are_validated_before_a_download(model, monkeypatch, capsys):
+    monkeypatch.setattr(evaluate_command, "load_corpus", lambda *_, **__: pytest.fail("downloaded"))
+    with pytest.raises(SystemExit):
+        evaluate(model, "--corpus", "tatoeba-en-fr", "--tests", "test2016")
+    assert "--tests must be one of 'test', got 'test2016'" in capsys.readouterr().err
+
+
+def test_the_test_names_are_those_of_the_corpus(corpus_name):
+    assert evaluate_command._TESTS["multi30k"] == tuple(load_corpus(corpus_name).tests)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "pass --data FOLDER or set GLASSFORMER_DATA"),
+        (["--data", "absent"], "glassformer: --data (absent)"),
+    ],
+)
+def test_a_corpus_out_of_reach_names_the_option(model, monkeypatch, capsys, options, message):
+    monkeypatch.delenv("GLASSFORMER_DATA", raising=False)
+    if not options:
+
+        def fail(*_, **__):
+            raise DataFileError("fra.txt could not be downloaded")
+
+        monkeypatch.setattr(evaluate_command, "load_corpus", fail)
+    assert evaluate(model, "--corpus", "tatoeba-en-fr", *options) == 1
+    assert message in capsys.readouterr().err

@@ -34,12 +34,23 @@ def test_exported_files_are_readable_by_everyone(model, tmp_path):
     assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(12_000_000, "at most"), (1000, "more than")])
+@pytest.mark.parametrize(("most", "verdict"), [(12_000_000, ""), (10_000, "too large: ")])
 def test_the_size_of_the_export_is_printed(model, tmp_path, capsys, monkeypatch, most, verdict):
     monkeypatch.setattr(export, "MAX_BYTES", most)
     assert main(["export", str(model), "--output", str(tmp_path)]) == 0
     size = sum(path.stat().st_size for path in tmp_path.iterdir())
-    assert f"total: {size / 1e6:.2f} MB, {verdict} the {most / 1e6:.2f} MB" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f" ({verdict}limit for pretrained translators: {export._size(most)})" in told
+    assert f"total: {export._size(size)}" in told
+
+
+def test_small_sizes_are_printed_in_kilobytes():
+    assert [export._size(size) for size in (1234, 99_900, 100_000, 12_000_000)] == [
+        "1.2 kB",
+        "99.9 kB",
+        "0.10 MB",
+        "12.00 MB",
+    ]
 
 
 def test_a_folder_without_a_translator_is_reported(tmp_path, capsys):

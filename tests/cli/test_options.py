@@ -88,7 +88,7 @@ def test_a_flag_is_written_with_dashes():
 
 @pytest.mark.parametrize("text", ["0", "-3", "1.5", "many", ""])
 def test_a_number_below_one_or_a_word_is_rejected(text):
-    with pytest.raises(argparse.ArgumentTypeError, match=f"at least 1, got '{text}'"):
+    with pytest.raises(argparse.ArgumentTypeError, match=f"positive integer, got {text}"):
         positive_int(text)
     assert positive_int("17") == 17
 

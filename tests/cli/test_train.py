@@ -98,7 +98,7 @@ def test_boolean_options_can_be_negated(recipes):
         (["--corpus", "opus"], "invalid choice: 'opus'"),
         (["--positions", "none at all"], "invalid choice"),
         (["--steps", "many"], "invalid int value: 'many'"),
-        (["--threads", "0"], "must be a whole number of at least 1, got '0'"),
+        (["--threads", "0"], "error: --threads must be a positive integer, got 0"),
         (["--learning_rate", "1"], "unrecognized arguments"),
     ],
 )
@@ -114,14 +114,16 @@ def test_an_unknown_or_foreign_option_is_rejected(recipes, arguments, message, c
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--num-heads", "5"], "d_model (128) must be a multiple of num_heads (5)"),
-        (["--steps", "10"], "warmup_steps must be at least 0 and at most steps (10), got 1000"),
-        (["--dropout", "1.5"], "dropout must be at least 0 and below 1, got 1.5"),
+        (["--num-heads", "5"], "--d-model (128) must be a multiple of --num-heads (5)"),
+        (["--steps", "10"], "--warmup-steps must be at least 0 and at most --steps (10), got 1000"),
+        (["--dropout", "1.5"], "--dropout must be at least 0 and below 1, got 1.5"),
         (["--device", "abacus"], "got 'abacus'"),
     ],
 )
 def test_an_invalid_value_is_reported(recipes, arguments, message, capsys):
-    assert main(["train", "--folder", "x", *arguments]) == 1
+    with pytest.raises(SystemExit) as end:
+        main(["train", "--folder", "x", *arguments])
+    assert end.value.code == 2
     assert message in capsys.readouterr().err
     assert not recipes
 

@@ -2,12 +2,15 @@
 
 import argparse
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from glassformer import __version__
 from glassformer.cli import average, check, evaluate, export, train, translate
+from glassformer.data.downloads import FOLDER_VARIABLE, DataFileError
 
 _EPILOG = """\
 getting started:
@@ -27,7 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: arguments after the program name; by default those of this process.
 
     Returns:
-        0 on success, 1 on failure, 130 if interrupted. A command line that cannot be parsed exits with 2.
+        0 on success, 1 on failure, 130 if interrupted. An invalid command line, or an invalid value of an
+        option, exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     args = _make_parser().parse_args(arguments)
@@ -39,13 +43,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"interrupted. {interrupt}".strip(), code=130)
     except BrokenPipeError:
         return _fail("the output was closed; the rest was not written")
-    except (ValueError, OSError, RuntimeError) as error:
+    except DataFileError as error:
+        return _fail(_name_data_option(str(error), args))
+    except ValueError as error:
+        if message := _name_options(str(error), args):
+            args.parser.error(message)
+        return _fail(str(error))
+    except (OSError, RuntimeError) as error:
         return _fail(str(error))
     return int(code or 0)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parser whose errors read "--beam-size must be ...", not "argument --beam-size: must be ..."."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and exit with 2."""
+        super().error(re.sub(r"^argument (\S+): (?=must )", r"\1 ", message))
+
+
+def _name_options(message: str, args: argparse.Namespace) -> str:
+    """Replace the names of arguments in an error message by their names on the command line.
+
+    Returns:
+        The message, or nothing if it is not about the value of an option that was given.
+    """
+    flags = {
+        action.dest: action.option_strings[0] if action.option_strings else action.metavar
+        for action in args.parser._actions
+    }
+    subject = message.split(" ")[0]
+    if subject not in flags or vars(args).get(subject, "") is None:
+        return ""
+    if not re.search(" must | is not available ", message):
+        return ""
+
+    def name(found: re.Match[str]) -> str:
+        return str(flags.get(found[0], found[0]))
+
+    # Other words are names only if they look like one: "steps (10)", "num_heads".
+    return re.sub(r"^\w+|\b\w+(?= \()|\b\w+_\w+", name, message)
+
+
+def _name_data_option(message: str, args: argparse.Namespace) -> str:
+    if vars(args).get("data") or os.environ.get(FOLDER_VARIABLE):
+        return re.sub("^folder", "--data" if vars(args).get("data") else FOLDER_VARIABLE, message)
+    return f"{message}\nTo read a local copy, pass --data FOLDER or set {FOLDER_VARIABLE}."
+
+
 def _make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="glassformer",
         description="Train translators, translate with them, and check your solutions to exercises.",
         epilog=_EPILOG,

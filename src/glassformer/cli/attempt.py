@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from glassformer.checking.slips import Slip
+from glassformer.cli.lines import readable
 
 
 class Attempt(NamedTuple):
@@ -30,7 +31,8 @@ def run_attempt(path: Path) -> Attempt:
         KeyboardInterrupt: the file was interrupted.
     """
     try:
-        source = path.read_text(encoding="utf-8")
+        with readable(path):
+            source = path.read_text(encoding="utf-8")
         statements = ast.parse(source, str(path)).body
     except SyntaxError as error:
         raise ValueError(f"{path} is not valid Python: line {error.lineno}: {error.msg}") from error

@@ -9,7 +9,7 @@ from glassformer.training.folders import average_checkpoints
 USAGE = "RUN --output FOLDER"
 EPILOG = """\
 examples:
-  glassformer average runs/first --output averaged              all checkpoints that the run has kept
+  glassformer average runs/first --output averaged              all checkpoints that were kept
   glassformer average runs/first --last 3 --output averaged
   glassformer average runs/first --steps 9000 10000 --output averaged
 
@@ -21,10 +21,15 @@ Averaged weights often translate better than any single checkpoint (Vaswani et a
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``glassformer average``."""
     parser.add_argument("run_folder", type=Path, metavar="RUN", help="folder of the run")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the new translator (required)")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="folder of the new translator (required)"
+    )
     checkpoints = parser.add_mutually_exclusive_group()
     checkpoints.add_argument(
-        "--last", type=positive_int, metavar="N", help="number of most recent checkpoints (default: all)"
+        "--last",
+        type=positive_int,
+        metavar="N",
+        help="average only the N most recent checkpoints (default: all)",
     )
     checkpoints.add_argument(
         "--steps",
@@ -32,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         metavar="N",
-        help="steps of the checkpoints to average",
+        help="average the checkpoints saved at these steps",
     )
 
 

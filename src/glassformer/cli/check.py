@@ -13,10 +13,10 @@ examples:
   glassformer check                             list the chapters and how many exercises they have
   glassformer check softmax                     list the exercises of a chapter
   glassformer check softmax attempt.py          check the solutions in attempt.py
-  glassformer check softmax attempt.py --all    count exercises that are not started as wrong
+  glassformer check softmax attempt.py --all    treat unattempted exercises as wrong
 
-The exit code is 0 if every started exercise is right and at least one is started, or, with --all, if every
-exercise is right. Otherwise it is 1.
+The exit code is 0 if at least one exercise is attempted and every attempted exercise is right; with --all,
+every exercise must be right. Otherwise it is 1.
 """
 
 
@@ -28,8 +28,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "attempt", nargs="?", type=Path, metavar="ATTEMPT.py", help="Python file with your solutions"
     )
-    parser.add_argument("--all", action="store_true", help="count exercises that are not started as wrong")
-    parser.add_argument("--seed", type=int, default=0, help="seed for the test cases (default: %(default)s)")
+    parser.add_argument("--all", action="store_true", help="treat unattempted exercises as wrong")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed for the test cases (default: %(default)s)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -2,12 +2,26 @@
 
 import argparse
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
-from glassformer.cli.options import add_option, read_descriptions
+from glassformer.cli.options import add_option, positive_int, read_descriptions
 from glassformer.translator import Translator
 
 _BEAM_SEARCH = ("beam_size", "length_penalty", "alpha", "max_length")
+_COUNTS = ("beam_size", "max_length", "top_k")
+# What the docstrings describe to Python users, as users of the command line need to know it.
+_DESCRIPTIONS = {
+    "length_penalty": "divisor of the log-probability of n tokens: gnmt is ((5 + n) / 6)^alpha, "
+    "average is n^alpha, none is 1",
+    "alpha": "exponent of the length penalty (default: 0.6 for gnmt, 1 for average)",
+    "max_length": "maximum length of a translation in tokens, including the end token "
+    "(default: twice the source length plus 10)",
+    "temperature": "softmax temperature: below 1 sharpens the distribution, 0 is greedy decoding",
+    "top_k": "sample from the N most probable tokens (default: all)",
+    "top_p": "sample from the smallest set of tokens whose cumulative probability reaches X "
+    "(nucleus sampling)",
+}
 _SAMPLING = ("temperature", "top_k", "top_p")
 DEFAULT_MODEL = "en-fr"
 
@@ -22,9 +36,13 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_beam_search_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of beam search; a beam size of 1 is greedy decoding."""
-    _add(parser.add_argument_group("beam search"), Translator.translate, _BEAM_SEARCH)
+def add_beam_search_options(parser: argparse.ArgumentParser) -> Any:
+    """Add the options of beam search and the maximum length, and return the group of beam search."""
+    length = parser.add_argument_group("output length")
+    _add(length, Translator.translate, ("max_length",))
+    group = parser.add_argument_group("beam search")
+    _add(group, Translator.translate, [name for name in _BEAM_SEARCH if name != "max_length"])
+    return group
 
 
 def add_sampling_options(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +63,18 @@ def sampling_options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(args).items() if name in _SAMPLING}
 
 
-def _add(group: Any, documented: Any, names: tuple[str, ...]) -> None:
-    descriptions, parameters = read_descriptions(documented), inspect.signature(documented).parameters
+def _add(group: Any, documented: Any, names: Sequence[str]) -> None:
+    descriptions, parameters = (
+        read_descriptions(documented) | _DESCRIPTIONS,
+        inspect.signature(documented).parameters,
+    )
     for name in names:
         parameter = parameters[name]
         add_option(
-            group, name, parameter.annotation, default=parameter.default, description=descriptions[name]
+            group,
+            name,
+            parameter.annotation,
+            default=parameter.default,
+            description=descriptions[name],
+            kind=positive_int if name in _COUNTS else None,
         )

@@ -9,12 +9,14 @@ from glassformer.cli.decoding_options import (
     add_model_option,
     beam_search_options,
 )
+from glassformer.cli.lines import readable
 from glassformer.cli.options import add_data_option, add_machine_options, use_machine
 from glassformer.data.corpora import Corpus, Sentences, load_corpus
 from glassformer.data.sources import SOURCES
 from glassformer.training.evaluation import describe_device, evaluate, summarise, write_results
 from glassformer.training.folders import find_translator, read_metadata
 from glassformer.translator import Translator
+from glassformer.validation import require_choice
 
 USAGE = "[--model MODEL]"
 EPILOG = """\
@@ -24,13 +26,16 @@ examples:
   glassformer evaluate --source mine.en --reference mine.fr --language fr
   glassformer evaluate --source mine.en --reference one.fr --reference other.fr --language fr
 
-bleu is sacreBLEU, cased; moses_bleu is lower-cased and tokenised by Moses, like the published scores on
-Multi30k. Scores are comparable only if their signatures, shown in brackets, are equal.
+bleu is sacreBLEU, cased; moses_bleu is lowercased and tokenised by Moses, the convention of published
+scores on Multi30k. Scores are comparable only if their signatures, shown in brackets, are equal.
 
 The JSON file holds all translations, so that anyone with the references can recompute the scores. Its
 command, seed, device and seconds describe the training if the translator records it, and otherwise this
 evaluation, with a seed of -1.
 """
+
+# Test sets of each collection, as `load_corpus` names them.
+_TESTS = {"tatoeba": ("test",), "multi30k": ("test2016", "test2017", "mscoco2017", "test2018")}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     corpus.add_argument(
         "--corpus", choices=tuple(SOURCES), help="corpus (default: the translator's training corpus)"
     )
-    corpus.add_argument("--tests", nargs="+", metavar="NAME", help="test sets of the corpus (default: all)")
+    corpus.add_argument("--tests", nargs="+", metavar="NAME", help="names of the test sets (default: all)")
     add_data_option(corpus)
     own = parser.add_argument_group("your own sentences")
     own.add_argument("--source", type=Path, metavar="FILE", help="source sentences, one per line")
@@ -51,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="reference translations, one per line; repeat the option for several references",
     )
-    own.add_argument("--language", help="two-letter code of the language of the references")
+    own.add_argument("--language", metavar="CODE", help="two-letter code of the language of the references")
     parser.add_argument("--json", type=Path, metavar="FILE", help="output file for scores and translations")
     add_machine_options(parser)
     add_beam_search_options(parser)
@@ -95,6 +100,9 @@ def _load_corpus(args: argparse.Namespace, metadata: dict[str, Any]) -> Corpus:
         raise ValueError(
             f"{args.model} does not record its training corpus: name a test corpus with --corpus"
         )
+    require_choice(tuple(SOURCES), corpus=name)
+    for test in args.tests or ():  # before a download
+        require_choice(_TESTS[name.partition("-")[0]], tests=test)
     return load_corpus(name, folder=args.data)
 
 
@@ -112,7 +120,8 @@ def _read_own(args: argparse.Namespace) -> Corpus:
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with readable(path):
+            text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not valid UTF-8: {error}") from error
     if not text:

@@ -26,7 +26,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", help="folder of a run or a translator, or name of a pretrained one"
     )
-    parser.add_argument("--output", type=Path, required=True, help="folder of the export (required)")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="folder of the export (required)"
+    )
     parser.add_argument(
         "--dtype",
         choices=("float16", "float32"),
@@ -41,11 +43,11 @@ def run(args: argparse.Namespace) -> None:
     Translator.load(folder).save(args.output, dtype=getattr(torch, args.dtype), **read_metadata(folder))
     files = [args.output / name for name in (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)]
     for file in files:
-        print(f"{file}: {_megabytes(file.stat().st_size)}")
+        print(f"{file}: {_size(file.stat().st_size)}")
     total = sum(file.stat().st_size for file in files)
-    verdict = "at most" if total <= MAX_BYTES else "more than"
-    print(f"total: {_megabytes(total)}, {verdict} the {_megabytes(MAX_BYTES)} of a pretrained translator")
+    verdict = "" if total <= MAX_BYTES else "too large: "
+    print(f"total: {_size(total)} ({verdict}limit for pretrained translators: {_size(MAX_BYTES)})")
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 10**6:.2f} MB"
+def _size(size: int) -> str:
+    return f"{size / 10**6:.2f} MB" if size >= 10**5 else f"{size / 10**3:.1f} kB"

@@ -34,6 +34,17 @@ class Readable(Protocol):
     def read1(self, size: int = ..., /) -> bytes: ...
 
 
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Let errors of the block that opens or reads a file say so in plain words."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(f"cannot read '{path}': no such file") from None
+    except OSError as error:
+        raise OSError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from error
+
+
 def read_blocks(source: Readable) -> Iterator[list[Line]]:
     """Yield blocks of lines as they arrive."""
     number = 0
@@ -50,7 +61,9 @@ def read_file(path: Path) -> Iterator[list[Line]]:
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with readable(path):
+        file = path.open("rb")
+    with file:
         yield from read_blocks(file)
 
 
@@ -74,6 +87,8 @@ def open_sink(path: Path | None) -> Iterator[BinaryIO]:
     path = path.resolve()
     if path.exists() and not path.is_file():
         raise ValueError(f"output must be a regular file, got {path}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write '{path}': no such folder as '{path.parent}'")
     with atomic_write(path) as part, part.open("wb") as file:
         yield file
 

@@ -1,6 +1,7 @@
 """Build command-line options from dataclasses, functions and their docstrings."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -22,7 +23,15 @@ def read_descriptions(documented: Any) -> dict[str, str]:
     return descriptions
 
 
-def add_option(group: Any, name: str, annotation: Any, *, default: Any, description: str) -> None:
+def add_option(
+    group: Any,
+    name: str,
+    annotation: Any,
+    *,
+    default: Any,
+    description: str,
+    kind: Callable[[str], Any] | None = None,
+) -> None:
     """Add an option for an attribute or an argument.
 
     An option that is not given is absent from the parsed arguments, so that its owner's default applies.
@@ -33,6 +42,7 @@ def add_option(group: Any, name: str, annotation: Any, *, default: Any, descript
         annotation: type of the value.
         default: default value, shown in the help.
         description: description shown in the help.
+        kind: function that parses the value; by default, the annotated type.
     """
     choices = get_args(annotation) if get_origin(annotation) is Literal else None
     value = ("yes" if default else "no") if isinstance(default, bool) else default
@@ -45,6 +55,8 @@ def add_option(group: Any, name: str, annotation: Any, *, default: Any, descript
         else _number_or_text(annotation)
     )
     text = (description.rstrip(".") + shown).replace("%", "%%")
+    if kind is not None:
+        options["type"] = kind
     group.add_argument(to_flag(name), dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
@@ -66,7 +78,11 @@ def add_data_option(group: Any) -> None:
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the device and the number of threads."""
     machine = parser.add_argument_group("machine")
-    machine.add_argument("--device", help="cuda, cuda:1, mps or cpu (default: the fastest available)")
+    machine.add_argument(
+        "--device",
+        metavar="NAME",
+        help="cuda, cuda:1, mps or cpu (default: GLASSFORMER_DEVICE if set, otherwise the fastest available)",
+    )
     machine.add_argument(
         "--threads", type=positive_int, metavar="N", help="number of CPU threads (default: PyTorch's)"
     )
@@ -89,7 +105,7 @@ def positive_int(text: str) -> int:
         number = int(text)
         require_whole(number=number)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text or repr(text)}") from None
     return number
 
 

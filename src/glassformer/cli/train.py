@@ -37,7 +37,9 @@ same command resumes it from its most recent checkpoint.
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``glassformer train``."""
     run = parser.add_argument_group("run")
-    run.add_argument("--folder", type=Path, required=True, help="folder of the run (required)")
+    run.add_argument(
+        "--folder", type=Path, required=True, metavar="FOLDER", help="folder of the run (required)"
+    )
     run.add_argument(
         "--corpus",
         choices=tuple(SOURCES),

@@ -1,6 +1,7 @@
 """Translate sentences from the command line, a file or a pipe."""
 
 import argparse
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -33,10 +34,12 @@ examples:
 Each argument or line is one sentence in UTF-8 and gives one line of output; a blank line gives a blank line.
 Lines from a pipe are translated as they arrive. An output file appears once it is complete.
 
-With --n-best, each line of output holds the sentence number, score and translation, separated by tabs.
+With --n-best, each line of output holds the sentence number, score and translation, separated by tabs. The
+same text may occur twice, because different token sequences can spell the same sentence.
 
 A line that is too long for the model, or not valid UTF-8, is reported on standard error and gives a blank
-line, so that line numbers still match; the exit code is then 1. Nothing is truncated silently.
+line, so that line numbers still match; the exit code is then 1. Input is never truncated. A translation that
+reaches --max-length is cut off there.
 """
 
 Write = Callable[[Sequence[Line]], list[str]]
@@ -51,9 +54,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="output file (default: standard output)")
     add_model_option(parser)
     add_machine_options(parser)
-    add_beam_search_options(parser)
-    parser.add_argument(
-        "--n-best", type=positive_int, metavar="N", help="number of translations per sentence, with scores"
+    beam_search = add_beam_search_options(parser)
+    beam_search.add_argument(
+        "--n-best",
+        type=positive_int,
+        metavar="N",
+        help="print the N best translations of each sentence with scores",
     )
     add_sampling_options(parser)
 
@@ -76,7 +82,12 @@ def run(args: argparse.Namespace) -> int:
                 sink.write((written.get(line.number, blank.format(line.number)) + "\n").encode())
             sink.flush()
     if failures:
-        print(f"glassformer: {failures} lines could not be translated and are blank", file=sys.stderr)
+        lines = (
+            "1 line could not be translated and was"
+            if failures == 1
+            else f"{failures} lines could not be translated and were"
+        )
+        print(f"glassformer: {lines} left blank", file=sys.stderr)
     return int(failures > 0)
 
 
@@ -85,10 +96,16 @@ def _require_consistent(args: argparse.Namespace) -> None:
         args.parser.error("give sentences as arguments or with --input, not both")
     search, sampling = beam_search_options(args), sampling_options(args)
     if not args.sample and (unused := [*sampling, *(["seed"] if "seed" in args else [])]):
-        args.parser.error(f"{', '.join(map(to_flag, unused))}: only with --sample")
+        verb = "requires" if len(unused) == 1 else "require"
+        args.parser.error(f"{', '.join(map(to_flag, unused))} {verb} --sample")
     search.pop("max_length", None)  # also applies to sampling
     if args.sample and (unused := [*search, *(["n_best"] if args.n_best else [])]):
-        args.parser.error(f"{', '.join(map(to_flag, unused))}: not with --sample")
+        args.parser.error(f"{', '.join(map(to_flag, unused))} cannot be used with --sample")
+    beam_size = search.get(
+        "beam_size", inspect.signature(Translator.translate).parameters["beam_size"].default
+    )
+    if args.n_best and args.n_best > beam_size:
+        args.parser.error(f"--n-best ({args.n_best}) must not exceed --beam-size ({beam_size})")
 
 
 def _read(args: argparse.Namespace) -> Iterable[list[Line]]:
