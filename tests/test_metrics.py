@@ -233,7 +233,7 @@ def test_an_invalid_argument_is_named(score, translations, references, message):
 
 @pytest.mark.usefixtures("as_a_user")
 def test_unknown_languages_and_orders_are_rejected():
-    with pytest.raises(ValueError, match="max_ngram_order must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_ngram_order must be a positive integer, got 0"):
         bleu(["il"], [["il"]], max_ngram_order=0)
     with pytest.raises(ValueError, match=r"language must be one of .*'de', .*, got 'german'"):
         moses_bleu(["il"], [["il"]], language="german")

@@ -191,10 +191,10 @@ def test_learned_positions_limit_the_sentence(tokenizer):
     [
         ("a cat", {}, "sentences must be a list of sentences, got one string"),
         (["a", None], {}, "sentence 2 must be a string, got NoneType"),
-        (["a"], {"batch_tokens": 0}, "batch_tokens must be a whole number of at least 1, got 0"),
-        (["a"], {"beam_size": 0}, "beam_size must be a whole number of at least 1, got 0"),
+        (["a"], {"batch_tokens": 0}, "batch_tokens must be a positive integer, got 0"),
+        (["a"], {"beam_size": 0}, "beam_size must be a positive integer, got 0"),
         (["a"], {"length_penalty": "some"}, "length_penalty must be one of 'none', .*, got 'some'"),
-        (["a"], {"max_length": 0}, "max_length must be a whole number of at least 1, got 0"),
+        (["a"], {"max_length": 0}, "max_length must be a positive integer, got 0"),
     ],
 )
 def test_invalid_sentences_are_named(translator, sentences, options, message):

@@ -88,7 +88,7 @@ def test_an_invalid_array_raises_an_error_with_the_expected_and_actual_value(lib
         (lambda: v.require_positive(epsilon=0.0), r"epsilon must be positive, got 0\.0"),
         (lambda: v.require_positive(epsilon=float("nan")), r"epsilon must be positive, got nan"),
         (lambda: v.require_multiple(7, 3), r"d_model \(7\) must be a multiple of num_heads \(3\)"),
-        (lambda: v.require_multiple(7, 0), r"num_heads must be a whole number of at least 1, got 0"),
+        (lambda: v.require_multiple(7, 0), r"num_heads must be a positive integer, got 0"),
         (lambda: v.require_probability(dropout=1.0), r"dropout must be at least 0 and below 1, got 1\.0"),
         (lambda: v.require_probability(dropout=-0.1), r"dropout must be at least 0 and below 1, got -0\.1"),
         (lambda: v.require_probability(dropout=float("nan")), r"dropout must be .*, got nan"),
@@ -105,19 +105,19 @@ def test_an_invalid_number_or_name_raises_an_error_that_shows_it(check, message)
 
 @pytest.mark.parametrize("number", [0, -3, True])
 def test_a_size_is_a_whole_number_of_at_least_one(number):
-    with pytest.raises(ValueError, match=rf"length must be a whole number of at least 1, got {number}"):
-        v.require_whole(length=number)
+    with pytest.raises(ValueError, match=rf"length must be a positive integer, got {number}"):
+        v.require_positive_int(length=number)
 
 
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("number", [2.0, "2", None])
 def test_a_size_is_neither_a_float_nor_a_string(number):
-    with pytest.raises(ValueError, match=rf"length must be a whole number of at least 1, got {number!r}"):
-        v.require_whole(length=number)
+    with pytest.raises(ValueError, match=rf"length must be a positive integer, got {number!r}"):
+        v.require_positive_int(length=number)
 
 
 def test_numbers_at_the_limits_pass():
-    v.require_whole(length=1)
+    v.require_positive_int(length=1)
     v.require_probability(dropout=0.0)
     v.require_probability(dropout=0.999)
     v.require_positive(epsilon=5e-324)

@@ -10,7 +10,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacremoses import MosesPunctNormalizer, MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
-from glassformer.validation import require_choice, require_whole
+from glassformer.validation import require_choice, require_positive_int
 
 
 class Score(NamedTuple):
@@ -55,7 +55,7 @@ def bleu(
         ValueError: translations and references differ in number, there are none, or a translation has no
             reference.
     """
-    require_whole(max_ngram_order=max_ngram_order)
+    require_positive_int(max_ngram_order=max_ngram_order)
     metric = BLEU(max_ngram_order=max_ngram_order)
     score = _score_corpus(metric, translations, references)
     if max_ngram_order == 4:

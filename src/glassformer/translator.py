@@ -16,7 +16,7 @@ from glassformer.decoding.beam import LengthPenalty, beam_search
 from glassformer.decoding.generate import greedy_decode, sample
 from glassformer.files import atomic_update
 from glassformer.modules.storage import MODEL_FILE, AnyTranslator, load_model, save_model
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 
 TOKENIZER_FILE = "tokenizer.json"
 MAX_TOKENS = 1024
@@ -136,7 +136,7 @@ class Translator:
             ValueError: a sentence is longer than the model accepts (`MAX_TOKENS`, or the ``max_length`` of
                 learned positions), or an argument is invalid; nothing is translated then.
         """
-        require_whole(beam_size=beam_size)
+        require_positive_int(beam_size=beam_size)
         if beam_size == 1:
             return self._texts(self._decode(greedy_decode, sentences, batch_tokens, max_length=max_length))
         search = partial(beam_search, beam_size=beam_size, length_penalty=length_penalty, alpha=alpha)
@@ -207,7 +207,7 @@ class Translator:
         self, decode: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any
     ) -> list[Any]:
         """Decode sentences in batches of similar length; return results in their order, () for blank ones."""
-        require_whole(batch_tokens=batch_tokens)
+        require_positive_int(batch_tokens=batch_tokens)
         tokens = self._tokenize(sentences)
         device = next(self.model.parameters()).device
         results: list[Any] = [()] * len(sentences)

@@ -46,16 +46,16 @@ def require_positive(**numbers: float) -> None:
             raise ValueError(f"{name} must be positive, got {number}")
 
 
-def require_whole(**numbers: int) -> None:
-    """Require whole numbers of at least 1, such as sizes, lengths and counts."""
+def require_positive_int(**numbers: int) -> None:
+    """Require positive integers, such as sizes, lengths and counts."""
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {number!r}")
+            raise ValueError(f"{name} must be a positive integer, got {number!r}")
 
 
 def require_multiple(d_model: int, num_heads: int) -> None:
     """Require that ``d_model`` is divisible by ``num_heads``."""
-    require_whole(d_model=d_model, num_heads=num_heads)
+    require_positive_int(d_model=d_model, num_heads=num_heads)
     if d_model % num_heads:
         raise ValueError(f"d_model ({d_model}) must be a multiple of num_heads ({num_heads})")
 

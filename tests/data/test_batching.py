@@ -172,7 +172,7 @@ def test_missing_rows_are_rejected(as_a_user, indices):
 
 
 def test_max_tokens_seed_and_epoch_are_whole_numbers():
-    with pytest.raises(ValueError, match="max_tokens must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_tokens must be a positive integer, got 0"):
         make_batches([(2, 3)], max_tokens=0)
     with pytest.raises(ValueError, match="seed must be at least 0, got -1"):
         make_batches([(2, 3)], seed=-1)

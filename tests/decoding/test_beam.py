@@ -226,13 +226,13 @@ def test_a_small_vocabulary_gives_as_many_hypotheses_as_exist():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beam_size": 0}, "beam_size must be a whole number of at least 1, got 0"),
+        ({"beam_size": 0}, "beam_size must be a positive integer, got 0"),
         ({"n_best": 5}, r"n_best must be at most beam_size \(4\), got 5"),
         ({"length_penalty": "some"}, "length_penalty must be one of 'none', 'average', 'gnmt', got 'some'"),
         ({"alpha": -1}, "alpha must be at least 0 and finite, got -1"),
         ({"alpha": math.inf}, "alpha must be at least 0 and finite, got inf"),
         ({"forbidden_ids": (7,)}, r"forbidden_ids must be at least 0 and below 7, got \[0, 7\]"),
-        ({"max_length": 0}, "max_length must be a whole number of at least 1, got 0"),
+        ({"max_length": 0}, "max_length must be a positive integer, got 0"),
     ],
 )
 def test_invalid_arguments_are_named(options, message):

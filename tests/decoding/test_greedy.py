@@ -130,7 +130,7 @@ def test_a_model_in_training_mode_is_refused():
 
 
 def test_a_maximum_length_of_zero_is_refused():
-    with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_length must be a positive integer, got 0"):
         greedy_decode(make_model(), torch.tensor([[3]]), **SPECIAL_IDS, max_length=0)
 
 

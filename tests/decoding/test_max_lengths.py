@@ -31,8 +31,8 @@ def test_learned_positions_limit_the_length():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_length": 0}, "max_length must be a whole number of at least 1, got 0"),
-        ({"max_length": torch.tensor([4, 0])}, "max_length must be a whole number of at least 1, got 0"),
+        ({"max_length": 0}, "max_length must be a positive integer, got 0"),
+        ({"max_length": torch.tensor([4, 0])}, "max_length must be a positive integer, got 0"),
         ({"max_length": torch.tensor([4])}, r"max_length must have shape \(2,\), got \(1,\)"),
         ({"start_id": PAD}, "start_id must differ from the pad id, got 0 for both"),
         ({"end_id": PAD}, "end_id must differ from the pad id, got 0 for both"),

@@ -117,7 +117,7 @@ def test_forbidden_tokens_are_never_sampled():
     [
         ({"temperature": -0.1}, "temperature must be at least 0 and finite, got -0.1"),
         ({"temperature": math.nan}, "temperature must be at least 0 and finite, got nan"),
-        ({"top_k": 0}, "top_k must be a whole number of at least 1, got 0"),
+        ({"top_k": 0}, "top_k must be a positive integer, got 0"),
         ({"top_p": 0}, "top_p must be above 0 and at most 1, got 0"),
         ({"top_p": 1.1}, r"top_p must be above 0 and at most 1, got 1\.1"),
     ],

@@ -48,7 +48,7 @@ def test_one_vocabulary_ties_all_embeddings_and_two_tie_those_of_the_target():
     [
         ({"source_vocabulary_size": 0}, "source_vocabulary_size must be a whole number .*, got 0"),
         ({"target_vocabulary_size": 2.5}, r"target_vocabulary_size must be a whole number .*, got 2\.5"),
-        ({"d_model": 0}, "d_model must be a whole number of at least 1, got 0"),
+        ({"d_model": 0}, "d_model must be a positive integer, got 0"),
         ({"dropout": 1.0}, r"dropout must be at least 0 and below 1, got 1\.0"),
         ({"pad_id": 17}, "pad_id must be at least 0 and below 17, got 17"),
         ({"pad_id": -1}, "pad_id must be at least 0 and below 17, got -1"),
@@ -67,7 +67,7 @@ def test_invalid_settings_of_a_translator_are_named(kind, overrides, message):
     [
         ({"d_model": 10}, r"d_model \(10\) must be a multiple of num_heads \(3\)"),
         ({"d_model": 9, "positions": "rotary"}, r"d_model \(9\) must be an even multiple of num_heads \(3\)"),
-        ({"num_decoder_layers": 0}, "num_decoder_layers must be a whole number of at least 1, got 0"),
+        ({"num_decoder_layers": 0}, "num_decoder_layers must be a positive integer, got 0"),
         ({"norm": "both"}, "norm must be one of 'post', 'pre', got 'both'"),
         ({"positions": "absolute"}, "positions must be one of 'sinusoidal', .*, got 'absolute'"),
     ],
@@ -81,7 +81,7 @@ def test_invalid_settings_of_a_transformer_are_named(overrides, message):
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"num_layers": 0}, "num_layers must be a whole number of at least 1, got 0"),
+        ({"num_layers": 0}, "num_layers must be a positive integer, got 0"),
         ({"bidirectional": True}, r"d_model \(5\) must be even for a bidirectional encoder"),
     ],
 )

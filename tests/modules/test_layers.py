@@ -223,7 +223,7 @@ def test_a_causal_encoder_layer_gives_the_same_token_by_token_with_a_cache(posit
 def test_invalid_input_is_named():
     with pytest.raises(ValueError, match=r"d_model \(10\) must be a multiple of num_heads \(3\)"):
         EncoderLayer(10, 3, D_FF)
-    with pytest.raises(ValueError, match="d_ff must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="d_ff must be a positive integer, got 0"):
         DecoderLayer(D_MODEL, HEADS, 0)
     with pytest.raises(ValueError, match="norm must be one of 'post', 'pre', got 'before'"):
         EncoderLayer(D_MODEL, HEADS, D_FF, norm="before")

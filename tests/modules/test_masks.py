@@ -30,7 +30,7 @@ def test_masks_are_boolean_and_on_the_requested_device(device):
 
 @pytest.mark.usefixtures("as_a_user")
 def test_invalid_input_is_named():
-    with pytest.raises(ValueError, match="length must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="length must be a positive integer, got 0"):
         causal_mask(0)
     with pytest.raises(ValueError, match=r"ids must hold whole numbers, got torch.float32"):
         padding_mask(torch.ones(2, 3), pad_id=0)

@@ -123,9 +123,9 @@ def test_invalid_input_is_named():
         rotate_by_position(torch.ones(2, 4), torch.arange(3))
     with pytest.raises(ValueError, match="base must be positive, got 0"):
         RotaryPositions(base=0)
-    with pytest.raises(ValueError, match="num_heads must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_heads must be a positive integer, got 0"):
         alibi(2, 3, 0)
-    with pytest.raises(ValueError, match="max_length must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_length must be a positive integer, got 0"):
         LearnedPositions(D_MODEL, 0)
     with pytest.raises(ValueError, match="x reaches position 13, but max_length is 13"):
         LearnedPositions(D_MODEL, MAX_LENGTH)(torch.ones(2, MAX_LENGTH + 1, D_MODEL))

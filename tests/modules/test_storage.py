@@ -114,7 +114,7 @@ def test_a_subclass_cannot_be_saved(tmp_path):
         (lambda model: model["config"].update(depth=3), "config of a transformer has no settings depth"),
         (lambda model: model["config"].pop("source_vocabulary_size"), "must have the settings source_vocab"),
         (lambda model: model["config"].update(num_heads=4), r"d_model \(6\) must be a multiple of num_heads"),
-        (lambda model: model["config"].update(d_ff="wide"), "d_ff must be a whole number of at least 1"),
+        (lambda model: model["config"].update(d_ff="wide"), "d_ff must be a positive integer"),
     ],
 )
 @pytest.mark.usefixtures("as_a_user")

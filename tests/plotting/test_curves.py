@@ -136,5 +136,5 @@ def test_empty_bars_and_samples_are_rejected():
         plot_bars({}, ylabel="y")
     with pytest.raises(ValueError, match="samples must hold at least 1, got 0"):
         plot_histograms({}, xlabel="x")
-    with pytest.raises(ValueError, match="bins must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="bins must be a positive integer, got 0"):
         plot_histograms({"a": [1.0]}, xlabel="x", bins=0)

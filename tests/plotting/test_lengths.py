@@ -47,10 +47,10 @@ def test_a_single_curve_needs_no_legend_of_its_own(rng):
 
 @pytest.mark.usefixtures("as_a_user")
 def test_an_invalid_argument_is_named(rng):
-    with pytest.raises(ValueError, match="training_length must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="training_length must be a positive integer, got 0"):
         plot_lengths(LENGTHS, questions(rng), training_length=0, **LABELS)
     asked = questions(rng) | {"d": {"third": LENGTHS}}
     with pytest.raises(ValueError, match="questions must have the same curves"):
         plot_lengths(LENGTHS, asked, training_length=8, **LABELS)
-    with pytest.raises(ValueError, match="count must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="count must be a positive integer, got 0"):
         plot_lengths(LENGTHS, {}, training_length=8, **LABELS)

@@ -124,7 +124,7 @@ def test_a_format_chosen_by_the_user_is_kept(notebook):
 
 @pytest.mark.usefixtures("as_a_user")
 def test_a_count_of_zero_panels_is_rejected():
-    with pytest.raises(ValueError, match="count must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="count must be a positive integer, got 0"):
         panels(0)
 
 

@@ -82,7 +82,7 @@ def attend(width=6, key_width=6, weight_width=6, num_heads=3):
     ("call", "message"),
     [
         (lambda: attend(num_heads=4), r"d_model \(6\) must be a multiple of num_heads \(4\)"),
-        (lambda: attend(num_heads=0), "num_heads must be a whole number of at least 1, got 0"),
+        (lambda: attend(num_heads=0), "num_heads must be a positive integer, got 0"),
         (lambda: attend(key_width=5), r"key must have size 6 in its last axis, got shape \(2, 5\)"),
         (lambda: attend(weight_width=5), r"query_weight must have shape \(6, 6\), got \(5, 5\)"),
         (lambda: split_heads(np.zeros(6), 3), r"x must have at least 2 axes, got shape \(6,\)"),

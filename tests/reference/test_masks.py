@@ -33,8 +33,8 @@ def test_masks_combine_with_and():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: causal_mask(0), "length must be a whole number of at least 1, got 0"),
-        (lambda: causal_mask(2.5), "length must be a whole number of at least 1, got 2.5"),
+        (lambda: causal_mask(0), "length must be a positive integer, got 0"),
+        (lambda: causal_mask(2.5), "length must be a positive integer, got 2.5"),
         (lambda: padding_mask(np.array([[0.5]]), 0), "ids must hold whole numbers, got float64"),
         (lambda: padding_mask(np.zeros((2, 0), int), 0), r"ids must not be empty, got shape \(2, 0\)"),
         (lambda: padding_mask(np.array([[-1, 3]]), 0), "ids must be at least 0, got ids from -1 to 3"),

@@ -66,12 +66,12 @@ def test_alibi_is_a_slope_times_the_distance():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sinusoidal_positions(0, 4), "length must be a whole number of at least 1, got 0"),
-        (lambda: sinusoidal_positions(4, -2), "d_model must be a whole number of at least 1, got -2"),
+        (lambda: sinusoidal_positions(0, 4), "length must be a positive integer, got 0"),
+        (lambda: sinusoidal_positions(4, -2), "d_model must be a positive integer, got -2"),
         (lambda: rotate_by_position(np.ones((2, 5))), "x must have an even width, .* got 5"),
         (lambda: rotate_by_position(np.ones((2, 4)), np.arange(3)), r"positions must have shape \(2,\), got"),
         (lambda: rotate_by_position(np.ones((2, 4)), base=0.0), "base must be positive, got 0.0"),
-        (lambda: alibi(1, 1, 0), "num_heads must be a whole number of at least 1, got 0"),
+        (lambda: alibi(1, 1, 0), "num_heads must be a positive integer, got 0"),
     ],
 )
 def test_an_invalid_argument_is_named(call, message):

@@ -124,7 +124,7 @@ def test_a_stream_may_start_with_scores_of_minus_infinity():
         (lambda: softmax(np.ones(3), where=np.ones(3)), "where must be boolean .*, got float64"),
         (lambda: softmax(np.ones((2, 3)), where=np.ones(2, bool)), r"where must broadcast against \(2, 3\)"),
         (lambda: log_softmax(np.array([np.nan])), "x must not hold NaN"),
-        (lambda: online_softmax(np.ones(3), 0), "block_size must be a whole number of at least 1, got 0"),
+        (lambda: online_softmax(np.ones(3), 0), "block_size must be a positive integer, got 0"),
         (
             lambda: softmax_backward(np.ones(2), np.ones(3)),
             r"grad_weights must have shape \(3,\), got \(2,\)",

@@ -53,8 +53,8 @@ def test_the_same_rng_state_draws_the_same_lists():
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ((0, 7, 11), "num_pairs must be a whole number of at least 1, got 0"),
-        ((5, 7, 1.5), "num_values must be a whole number of at least 1, got 1.5"),
+        ((0, 7, 11), "num_pairs must be a positive integer, got 0"),
+        ((5, 7, 1.5), "num_values must be a positive integer, got 1.5"),
         ((7, 5, 11), "num_pairs (7) must be at most num_symbols (5)"),
     ],
 )
@@ -132,7 +132,7 @@ def test_it_runs_on_every_device(device):
     [
         ({"scale": 0.0}, "scale must be positive, got 0.0"),
         ({"num_heads": 3}, r"d_model \(26\) must be a multiple of num_heads \(3\)"),
-        ({"num_values": 0}, "num_values must be a whole number of at least 1, got 0"),
+        ({"num_values": 0}, "num_values must be a positive integer, got 0"),
     ],
 )
 def test_invalid_sizes_are_rejected(change, message):

@@ -64,14 +64,14 @@ def test_the_same_generator_state_draws_the_same_batch():
     ("call", "message"),
     [
         (lambda: OrderTask("last", 2), r"question must be .*'later'.*, got 'last'"),
-        (lambda: OrderTask("first", 0), "num_symbols must be a whole number of at least 1, got 0"),
+        (lambda: OrderTask("first", 0), "num_symbols must be a positive integer, got 0"),
         (
             lambda: OrderTask("later", 2).sample(1, 2, np.random.default_rng(0)),
             r"length \(2\) must be at least 3 to ask 'later'",
         ),
         (
             lambda: OrderTask("first", 2).sample(0, 2, np.random.default_rng(0)),
-            "batch_size must be a whole number of at least 1, got 0",
+            "batch_size must be a positive integer, got 0",
         ),
     ],
 )
@@ -134,5 +134,5 @@ def test_invalid_arguments_are_named():
     sizes = {"d_model": D_MODEL, "num_heads": HEADS, "max_length": MAX_LENGTH}
     with pytest.raises(ValueError, match=r"positions must be .*'rotary'.*, got 'absolute'"):
         OrderReader(WORDS, positions="absolute", **sizes)
-    with pytest.raises(ValueError, match="vocabulary_size must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="vocabulary_size must be a positive integer, got 0"):
         OrderReader(0, positions="none", **sizes)

@@ -62,7 +62,7 @@ def test_the_same_state_draws_the_same_rows(task):
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ((0, 5), "length must be a whole number of at least 1, got 0"),
+        ((0, 5), "length must be a positive integer, got 0"),
         ((3, 5, 4), r"num_capitals \(4\) must be at most the length \(3\)"),
         ((3, 1), "num_letters must be from 2 to 26, got 1"),
         ((3, 27), "num_letters must be from 2 to 26, got 27"),
@@ -74,5 +74,5 @@ def test_an_impossible_sample_is_rejected(sizes, message):
 
 
 def test_an_empty_corpus_is_rejected(task, rng):
-    with pytest.raises(ValueError, match="batch_size must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="batch_size must be a positive integer, got 0"):
         task.sample(0, rng)

@@ -99,10 +99,10 @@ def test_the_same_rng_state_draws_the_same_lists():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: QuestionTask(0, 7, 11), "num_pairs must be a whole number of at least 1, got 0"),
+        (lambda: QuestionTask(0, 7, 11), "num_pairs must be a positive integer, got 0"),
         (lambda: QuestionTask(7, 5, 11), "num_pairs (7) must be at most num_symbols (5)"),
         (lambda: QuestionTask(5, 7, 11, 6), "num_questions (6) must be at most num_pairs (5)"),
-        (lambda: TASK.sample(0, np.random.default_rng(0)), "batch_size must be a whole number of at least 1"),
+        (lambda: TASK.sample(0, np.random.default_rng(0)), "batch_size must be a positive integer"),
         (
             lambda: TASK.encode(TASK.sample(3, np.random.default_rng(0)), width=21),
             "width (21) must be at least 22",

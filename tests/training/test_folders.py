@@ -56,7 +56,7 @@ def test_an_average_records_its_training_corpus(run):
     [
         ({"steps": (2, 5, 7)}, r"has checkpoints of steps 1, 2, 3, got 5, 7"),
         ({"last": 5}, r"steps 1, 2, 3: last must be at most 3, got 5"),
-        ({"last": 0}, "last must be a whole number of at least 1, got 0"),
+        ({"last": 0}, "last must be a positive integer, got 0"),
     ],
 )
 def test_missing_checkpoints_are_named(run, choice, message):

@@ -118,7 +118,7 @@ def test_a_run_of_one_step_changes_the_weights():
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ({"steps": 0}, "steps must be a positive integer, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
     ],
 )

@@ -154,7 +154,7 @@ def test_a_recipe_without_sizes_has_those_of_a_small_model(corpus_name, architec
     [
         ({"corpus": "tatoeba"}, "corpus must be one of .*'tatoeba-en-fr'.* got 'tatoeba'"),
         ({"architecture": "lstm"}, "architecture must be one of 'transformer', .* got 'lstm'"),
-        ({"vocabulary_size": 0}, "vocabulary_size must be a whole number of at least 1, got 0"),
+        ({"vocabulary_size": 0}, "vocabulary_size must be a positive integer, got 0"),
         ({"model": {"d_model": 7}}, r"d_model \(7\) must be a multiple of num_heads \(4\)"),
         (
             {"architecture": "fixed_context", "model": {"num_heads": 2}},

@@ -72,5 +72,5 @@ def test_invalid_arrays_are_reported():
         live_positions(**arrays() | {"word": np.ones(7)})
     with pytest.raises(ValueError, match="key_weight"):
         live_positions(**arrays() | {"key_weight": np.ones((6, 7))})
-    with pytest.raises(ValueError, match="num_heads must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_heads must be a positive integer, got 0"):
         live_positions(**arrays(), num_heads=0)

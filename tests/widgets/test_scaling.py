@@ -34,5 +34,5 @@ def test_widths_must_increase_and_include_the_start():
         live_scaling([4, 2], start=4)
     with pytest.raises(ValueError, match=r"start must be one of \[4, 64, 256\], got 5"):
         live_scaling(WIDTHS, start=5)
-    with pytest.raises(ValueError, match="num_keys must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_keys must be a positive integer, got 0"):
         live_scaling(WIDTHS, start=4, num_keys=0)

@@ -57,7 +57,7 @@ def test_invalid_arguments_are_reported(change, complaint):
     ("change", "complaint"),
     [
         ({"num_heads": 5}, r"d_model \(12\) must be a multiple of num_heads \(5\)"),
-        ({"d_ff": 0}, "d_ff must be a whole number of at least 1, got 0"),
+        ({"d_ff": 0}, "d_ff must be a positive integer, got 0"),
         ({"positions": "learned"}, "positions must be one of 'sinusoidal', got 'learned'"),
     ],
 )

@@ -10,7 +10,7 @@ import docstring_parser
 import torch
 
 from glassformer.runtime import pick_device
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 
 
 def read_descriptions(documented: Any) -> dict[str, str]:
@@ -103,7 +103,7 @@ def positive_int(text: str) -> int:
     """Parse a positive integer."""
     try:
         number = int(text)
-        require_whole(number=number)
+        require_positive_int(number=number)
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be a positive integer, got {text or repr(text)}") from None
     return number

@@ -11,7 +11,7 @@ from numpy import ndarray as Array
 from torch import Tensor
 
 from glassformer.data.vocabulary import END_ID, PAD_ID, START_ID
-from glassformer.validation import require_ids, require_whole
+from glassformer.validation import require_ids, require_positive_int
 
 
 class Batch(NamedTuple):
@@ -52,7 +52,7 @@ class TokenBatches:
         max_tokens: int,
         seed: int,
     ) -> None:
-        require_whole(max_tokens=max_tokens)
+        require_positive_int(max_tokens=max_tokens)
         _require_not_negative(seed=seed)
         if len(sources) != len(targets) or not sources:
             raise ValueError(
@@ -120,7 +120,7 @@ def shard(indices: Int[Array, " rows"], rank: int, world_size: int) -> Int[Array
     Raises:
         ValueError: ``world_size`` is below 1, or ``rank`` is below 0 or at least ``world_size``.
     """
-    require_whole(world_size=world_size)
+    require_positive_int(world_size=world_size)
     if not 0 <= rank < world_size:
         raise ValueError(f"rank must be at least 0 and below world_size ({world_size}), got {rank}")
     return indices[rank::world_size]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from glassformer.data.downloads import read_pinned
 from glassformer.data.sources import SOURCES, Source
-from glassformer.validation import require_choice, require_whole
+from glassformer.validation import require_choice, require_positive_int
 
 _SPLIT_SEED = 1
 _MULTI30K_TESTS = {
@@ -169,7 +169,7 @@ def split_pairs(
     Raises:
         ValueError: there are too few sentences to leave any for training.
     """
-    require_whole(num_test=num_test, num_validation=num_validation)
+    require_positive_int(num_test=num_test, num_validation=num_validation)
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for source, target in dict.fromkeys(pairs):
         groups[sentence_key(source)].append((source, target))

@@ -13,7 +13,7 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from glassformer.data.vocabulary import END_ID, SPECIAL_TOKENS
 from glassformer.files import atomic_write
-from glassformer.validation import require_ids, require_whole
+from glassformer.validation import require_ids, require_positive_int
 
 # Avoids the library's warning that its threads do not survive when a data loader forks.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -77,7 +77,7 @@ class Tokenizer:
         Raises:
             ValueError: ``vocabulary_size`` is below 259, or ``sentences`` is a single string.
         """
-        require_whole(vocabulary_size=vocabulary_size)
+        require_positive_int(vocabulary_size=vocabulary_size)
         if vocabulary_size < _MIN_VOCABULARY_SIZE:
             raise ValueError(
                 f"vocabulary_size must be at least {_MIN_VOCABULARY_SIZE} "

@@ -12,7 +12,7 @@ from glassformer.decoding.cache import start_decoding
 from glassformer.decoding.generate import COMPACTION_THRESHOLD, max_lengths
 from glassformer.decoding.logits import forbid_tokens, require_finite, topk
 from glassformer.modules.storage import AnyTranslator
-from glassformer.validation import require_choice, require_whole
+from glassformer.validation import require_choice, require_positive_int
 
 LengthPenalty = Literal["none", "average", "gnmt"]
 _DEFAULT_ALPHA = {"none": 0.0, "average": 1.0, "gnmt": 0.6}
@@ -81,7 +81,7 @@ def beam_search(
     Raises:
         ValueError: the model is in training mode, its logits are not finite, or an argument is invalid.
     """
-    require_whole(beam_size=beam_size, n_best=n_best)
+    require_positive_int(beam_size=beam_size, n_best=n_best)
     if n_best > beam_size:
         raise ValueError(f"n_best must be at most beam_size ({beam_size}), got {n_best}")
     penalty = _Penalty(length_penalty, alpha)

@@ -11,7 +11,7 @@ from glassformer.data.vocabulary import END_ID, START_ID, Vocabulary
 from glassformer.decoding.cache import start_decoding
 from glassformer.decoding.logits import forbid_tokens, require_finite, topk
 from glassformer.modules.storage import AnyTranslator
-from glassformer.validation import require_shape, require_whole
+from glassformer.validation import require_positive_int, require_shape
 
 # Share of the sentences that has finished from which removing them is worth a copy of the rest.
 COMPACTION_THRESHOLD = 0.25
@@ -101,7 +101,7 @@ def sample(
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
     if top_k is not None:
-        require_whole(top_k=top_k)
+        require_positive_int(top_k=top_k)
     if generator.device.type != "cpu":
         raise ValueError(f"generator must be on the CPU, got one on {generator.device}")
     return generate(
@@ -276,9 +276,9 @@ def max_lengths(
     if isinstance(max_length, Tensor):
         require_shape((len(source_ids),), max_length=max_length)
         limits = max_length.to(source_ids.device)
-        require_whole(max_length=int(limits.min()))
+        require_positive_int(max_length=int(limits.min()))
     else:
-        require_whole(max_length=max_length)
+        require_positive_int(max_length=max_length)
         limits = torch.full((len(source_ids),), max_length, device=source_ids.device)
     if positions is not None and int(limits.max()) > positions:
         raise ValueError(

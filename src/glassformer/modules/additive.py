@@ -11,8 +11,8 @@ from glassformer.validation import (
     require_floating,
     require_mask,
     require_not_empty,
+    require_positive_int,
     require_shape,
-    require_whole,
     require_width,
 )
 
@@ -45,7 +45,7 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
-        require_whole(d_model=d_model)
+        require_positive_int(d_model=d_model)
         self.query_weight = nn.Parameter(torch.empty(d_model, d_model))
         self.key_weight = nn.Parameter(torch.empty(d_model, d_model))
         self.score_weight = nn.Parameter(torch.empty(d_model))

@@ -129,7 +129,7 @@ class AttentionHeads(nn.Module):
         Float[Tensor, "*batch heads query d_head"],
         Float[Tensor, "*batch heads query key"] | None,
     ]:
-        """Compute attention in each head: by the fused path, without weights, unless they are needed."""
+        """Compute attention in each head, by the fused path unless ``need_weights``."""
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)

@@ -6,8 +6,8 @@ from typing import Any, Literal
 from glassformer.validation import (
     require_choice,
     require_multiple,
+    require_positive_int,
     require_probability,
-    require_whole,
 )
 
 Norm = Literal["post", "pre"]
@@ -37,7 +37,7 @@ class TranslatorConfig:
 
     def __post_init__(self) -> None:
         source, target = self.source_vocabulary_size, self.target_vocabulary_size
-        require_whole(source_vocabulary_size=source, target_vocabulary_size=target)
+        require_positive_int(source_vocabulary_size=source, target_vocabulary_size=target)
         if not 0 <= self.pad_id < min(source, target):
             raise ValueError(f"pad_id must be at least 0 and below {min(source, target)}, got {self.pad_id}")
         require_choice(("none", "target", "all"), tie_embeddings=self.tie_embeddings)
@@ -88,7 +88,7 @@ class TransformerConfig(TranslatorConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         sizes = ("d_ff", "num_encoder_layers", "num_decoder_layers", "max_length")
-        require_whole(**{name: getattr(self, name) for name in sizes})
+        require_positive_int(**{name: getattr(self, name) for name in sizes})
         require_multiple(self.d_model, self.num_heads)
         require_probability(dropout=self.dropout)
         require_choice(("post", "pre"), norm=self.norm)
@@ -177,7 +177,7 @@ class RecurrentConfig(TranslatorConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole(d_model=self.d_model, num_layers=self.num_layers)
+        require_positive_int(d_model=self.d_model, num_layers=self.num_layers)
         require_probability(dropout=self.dropout)
         if self.bidirectional and self.d_model % 2:
             raise ValueError(f"d_model ({self.d_model}) must be even for a bidirectional encoder")

@@ -16,9 +16,9 @@ from glassformer.validation import (
     require_floating,
     require_not_empty,
     require_positive,
+    require_positive_int,
     require_probability,
     require_shape,
-    require_whole,
     require_width,
 )
 
@@ -69,7 +69,7 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        require_whole(d_model=d_model, d_ff=d_ff)
+        require_positive_int(d_model=d_model, d_ff=d_ff)
         require_probability(dropout=dropout)
         self.inner = nn.Linear(d_model, d_ff)
         self.outer = nn.Linear(d_ff, d_model)
@@ -94,7 +94,7 @@ class Residual(nn.Module):
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm: Norm = "post") -> None:
         super().__init__()
-        require_whole(d_model=d_model)
+        require_positive_int(d_model=d_model)
         require_probability(dropout=dropout)
         require_choice(("post", "pre"), norm=norm)
         self.norm = nn.LayerNorm(d_model)

@@ -10,8 +10,8 @@ from glassformer.validation import (
     require_floating,
     require_not_empty,
     require_positive,
+    require_positive_int,
     require_shape,
-    require_whole,
     require_width,
 )
 
@@ -50,7 +50,7 @@ def alibi(
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
     """PyTorch counterpart of `reference.positions.alibi`, with a choice of device and dtype."""
-    require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
+    require_positive_int(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
     return _bias(query_positions, key_positions, num_heads, dtype or torch.get_default_dtype())
@@ -75,7 +75,7 @@ class SinusoidalPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add its position to each vector; the first has position ``start``."""
+        """Add to each vector the encoding of its position, counted from ``start``."""
         d_model = self.table.shape[-1]
         _require_vectors(x, d_model, start)
         stop = start + x.shape[-2]
@@ -93,7 +93,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, d_model: int, max_length: int) -> None:
         super().__init__()
-        require_whole(d_model=d_model, max_length=max_length)
+        require_positive_int(d_model=d_model, max_length=max_length)
         self.table = nn.Embedding(max_length, d_model)
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
 

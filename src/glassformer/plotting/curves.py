@@ -10,7 +10,7 @@ from numpy import ndarray as Array
 
 from glassformer.plotting.arrays import to_array
 from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, size_of, styled
-from glassformer.validation import require_choice, require_whole, require_width
+from glassformer.validation import require_choice, require_positive_int, require_width
 
 _FREE_COLORS = ("violet", "amber", "slate", "rose")
 _MARKERS = "os^Dv"
@@ -148,7 +148,7 @@ def plot_histograms(
     Raises:
         ValueError: there is no sample, a number is not finite, or ``bins`` is not at least 1.
     """
-    require_whole(bins=bins)
+    require_positive_int(bins=bins)
     drawn = list(_series("samples", samples, axes=tuple(range(1, 9))))
     edges = np.histogram_bin_edges(np.concatenate([each.numbers.ravel() for each in drawn]), bins)
     ax = axes_or_new(ax)

@@ -9,7 +9,7 @@ from numpy import ndarray as Array
 
 from glassformer.plotting.curves import plot_curves
 from glassformer.plotting.style import COLORS, SIZES, panels, styled
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 
 
 @styled
@@ -34,10 +34,10 @@ def plot_lengths(
         An array of axes, one per question.
 
     Raises:
-        ValueError: there is no question, ``training_length`` is not a whole number of at least 1, or the
+        ValueError: there is no question, ``training_length`` is not a positive integer, or the
             questions have different curves.
     """
-    require_whole(training_length=training_length)
+    require_positive_int(training_length=training_length)
     if len(named := {tuple(curves) for curves in questions.values()}) > 1:
         raise ValueError(f"questions must have the same curves, got {sorted(named)}")
     axes = panels(len(questions), height=3.3)

@@ -12,7 +12,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from glassformer.validation import require_positive, require_whole
+from glassformer.validation import require_positive, require_positive_int
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -104,9 +104,9 @@ def panels(count: int, *, width: float | int = WIDTH, height: float | int = HEIG
         An array of axes, one per panel, for the ``ax`` of plot functions.
 
     Raises:
-        ValueError: ``count`` is not a whole number of at least 1, or a size is not positive.
+        ValueError: ``count`` is not a positive integer, or a size is not positive.
     """
-    require_whole(count=count)
+    require_positive_int(count=count)
     require_positive(width=width, height=height)
     figure = open_figure(width, height, layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray as Array
 
-from glassformer.validation import require_axes, require_ids, require_whole
+from glassformer.validation import require_axes, require_ids, require_positive_int
 
 
 def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
@@ -15,7 +15,7 @@ def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
     Raises:
         ValueError: ``length`` is not a positive integer.
     """
-    require_whole(length=length)
+    require_positive_int(length=length)
     return np.tri(length, dtype=bool)
 
 

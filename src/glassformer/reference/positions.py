@@ -9,8 +9,8 @@ from glassformer.validation import (
     require_floating,
     require_not_empty,
     require_positive,
+    require_positive_int,
     require_shape,
-    require_whole,
 )
 
 
@@ -27,7 +27,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d
     Raises:
         ValueError: an argument is not a positive integer.
     """
-    require_whole(length=length, d_model=d_model)
+    require_positive_int(length=length, d_model=d_model)
     columns = np.arange(d_model)
     frequencies = 10000.0 ** (-2 * (columns // 2) / d_model)
     angles = np.arange(length)[:, None] * frequencies
@@ -88,7 +88,7 @@ def alibi(
     Raises:
         ValueError: an argument is not a positive integer.
     """
-    require_whole(query_length=query_length, key_length=key_length, num_heads=num_heads)
+    require_positive_int(query_length=query_length, key_length=key_length, num_heads=num_heads)
     slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
     query_positions = np.arange(query_length) + key_length - query_length
     distance = np.abs(query_positions[:, None] - np.arange(key_length))

@@ -9,8 +9,8 @@ from glassformer.validation import (
     require_mask,
     require_no_nan,
     require_not_empty,
+    require_positive_int,
     require_shape,
-    require_whole,
 )
 
 
@@ -77,7 +77,7 @@ def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -
         axis: axis along which the weights sum to one.
     """
     _require_scores(x)
-    require_whole(block_size=block_size)
+    require_positive_int(block_size=block_size)
     stream = np.moveaxis(x, axis, -1)
     blocks = [stream[..., start : start + block_size] for start in range(0, stream.shape[-1], block_size)]
     peak = np.full_like(stream[..., :1], -np.inf)

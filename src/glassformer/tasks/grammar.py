@@ -29,7 +29,7 @@ from glassformer.tasks.lexicon import (
     noun,
     verb,
 )
-from glassformer.validation import require_choice, require_probability, require_whole
+from glassformer.validation import require_choice, require_positive_int, require_probability
 
 Words = tuple[str, ...]
 
@@ -225,7 +225,7 @@ def _draw(rng: np.random.Generator, pairs: list[tuple[Noun, Noun]], **sizes: int
     of_animals = [choice for choice in ADJECTIVES if choice.describes == "animal"]
     of_places = [choice for choice in ADJECTIVES if choice.describes == "place"]
     candidates = list(product(pairs, VERBS, (False, True), zip(of_animals, of_places, strict=True)))
-    require_whole(**sizes)
+    require_positive_int(**sizes)
     (name, size), *_ = sizes.items()
     if size % 2 or size > 2 * len(candidates):
         raise ValueError(

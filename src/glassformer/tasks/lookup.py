@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from glassformer.modules.attention import merge_heads, split_heads
-from glassformer.validation import require_multiple, require_positive, require_whole
+from glassformer.validation import require_multiple, require_positive, require_positive_int
 
 
 class LookupBatch(NamedTuple):
@@ -52,7 +52,9 @@ class LookupTask:
     num_values: int
 
     def __post_init__(self) -> None:
-        require_whole(num_pairs=self.num_pairs, num_symbols=self.num_symbols, num_values=self.num_values)
+        require_positive_int(
+            num_pairs=self.num_pairs, num_symbols=self.num_symbols, num_values=self.num_values
+        )
         if self.num_pairs > self.num_symbols:
             raise ValueError(
                 f"num_pairs ({self.num_pairs}) must be at most num_symbols ({self.num_symbols}): "
@@ -65,7 +67,7 @@ class LookupTask:
         Raises:
             ValueError: ``batch_size`` is not a positive integer.
         """
-        require_whole(batch_size=batch_size)
+        require_positive_int(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
         key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
         value_ids = rng.integers(self.num_values, size=key_ids.shape)
@@ -105,7 +107,7 @@ class AttentionLookup(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        require_whole(num_symbols=num_symbols, num_values=num_values)
+        require_positive_int(num_symbols=num_symbols, num_values=num_values)
         require_multiple(d_model, num_heads)
         require_positive(scale=scale)
         self.num_values, self.num_heads, self.scale = num_values, num_heads, scale

@@ -16,7 +16,7 @@ from glassformer.modules.positions import (
     RotaryPositions,
     SinusoidalPositions,
 )
-from glassformer.validation import require_choice, require_whole
+from glassformer.validation import require_choice, require_positive_int
 
 Question = Literal["before", "first", "later"]
 
@@ -58,7 +58,7 @@ class OrderTask:
 
     def __post_init__(self) -> None:
         require_choice(get_args(Question), question=self.question)
-        require_whole(num_symbols=self.num_symbols)
+        require_positive_int(num_symbols=self.num_symbols)
 
     @property
     def vocabulary_size(self) -> int:
@@ -76,7 +76,7 @@ class OrderTask:
         Raises:
             ValueError: ``batch_size`` or ``length`` is not an integer or is too small.
         """
-        require_whole(batch_size=batch_size, length=length)
+        require_positive_int(batch_size=batch_size, length=length)
         if length < self.min_length:
             raise ValueError(f"length ({length}) must be at least {self.min_length} to ask {self.question!r}")
         ids = rng.integers(self._FIRST_SYMBOL, self.vocabulary_size, size=(batch_size, length))
@@ -110,7 +110,7 @@ class OrderReader(nn.Module):
         self, vocabulary_size: int, *, d_model: int, num_heads: int, positions: Positions, max_length: int
     ) -> None:
         super().__init__()
-        require_whole(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
+        require_positive_int(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
         require_choice(get_args(Positions), positions=positions)
         added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
         inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from numpy import ndarray as Array
 
 from glassformer.data.vocabulary import SPECIAL_TOKENS
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 
 
 class CapitalBatch(NamedTuple):
@@ -52,7 +52,7 @@ class CapitalTask:
     BLANK_ID: ClassVar[int] = len(SPECIAL_TOKENS)
 
     def __post_init__(self) -> None:
-        require_whole(length=self.length, num_letters=self.num_letters, num_capitals=self.num_capitals)
+        require_positive_int(length=self.length, num_letters=self.num_letters, num_capitals=self.num_capitals)
         if self.num_capitals > self.length:
             raise ValueError(
                 f"num_capitals ({self.num_capitals}) must be at most the length ({self.length}): "
@@ -73,7 +73,7 @@ class CapitalTask:
         Raises:
             ValueError: ``batch_size`` is not a positive integer.
         """
-        require_whole(batch_size=batch_size)
+        require_positive_int(batch_size=batch_size)
         first_letter = self.BLANK_ID + 1
         source_ids = rng.integers(
             self.BLANK_ID, first_letter + self.num_letters, size=(batch_size, self.length)

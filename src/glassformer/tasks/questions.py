@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
-from glassformer.validation import require_shape, require_whole
+from glassformer.validation import require_positive_int, require_shape
 
 
 class QuestionBatch(NamedTuple):
@@ -49,7 +49,7 @@ class QuestionTask:
     num_questions: int = 2
 
     def __post_init__(self) -> None:
-        require_whole(
+        require_positive_int(
             num_pairs=self.num_pairs,
             num_symbols=self.num_symbols,
             num_values=self.num_values,
@@ -86,7 +86,7 @@ class QuestionTask:
         Raises:
             ValueError: ``batch_size`` is not a positive integer.
         """
-        require_whole(batch_size=batch_size)
+        require_positive_int(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
         every_pair = np.tile(np.arange(self.num_pairs), (batch_size, 1))
         key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]

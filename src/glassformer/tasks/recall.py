@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy import ndarray as Array
 
-from glassformer.validation import require_shape, require_whole
+from glassformer.validation import require_positive_int, require_shape
 
 
 class RecallBatch(NamedTuple):
@@ -46,7 +46,7 @@ class RecallTask:
     START_ID: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        require_whole(length=self.length, num_symbols=self.num_symbols)
+        require_positive_int(length=self.length, num_symbols=self.num_symbols)
         if self.num_symbols < 2:
             raise ValueError(f"num_symbols must be at least 2, got {self.num_symbols}")
 
@@ -66,7 +66,7 @@ class RecallTask:
         Raises:
             ValueError: ``batch_size`` is not a positive integer.
         """
-        require_whole(batch_size=batch_size)
+        require_positive_int(batch_size=batch_size)
         symbols = rng.integers(2, self.vocabulary_size, size=(batch_size, self.length))
         start = np.full((batch_size, 1), self.START_ID)
         return RecallBatch(symbols, np.concatenate([start, symbols[:, :-1]], axis=1), symbols)

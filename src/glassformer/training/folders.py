@@ -10,7 +10,7 @@ from glassformer.modules.storage import MODEL_FILE
 from glassformer.training.checkpoints import CHECKPOINTS_FOLDER, list_checkpoints, load_average
 from glassformer.training.run import RECIPE_FILE, TRANSLATOR_FOLDER, describe_origin, read_recipe
 from glassformer.translator import TOKENIZER_FILE, Translator, locate_translator
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 
 _NOT_METADATA = ("architecture", "kind", "config", "folder", "dtype")
 
@@ -77,7 +77,7 @@ def average_checkpoints(
         raise ValueError(f"{available}, got {', '.join(map(str, absent))}")
     averaged = sorted(set(steps)) or list(saved)
     if last is not None:
-        require_whole(last=last)
+        require_positive_int(last=last)
         if last > len(averaged):
             raise ValueError(f"{available}: last must be at most {len(averaged)}, got {last}")
         averaged = averaged[-last:]

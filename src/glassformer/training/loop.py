@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glassformer.modules.transformer import Transformer
 from glassformer.training.loss import teacher_forced_loss
-from glassformer.validation import require_positive, require_same_batch, require_whole
+from glassformer.validation import require_positive, require_positive_int, require_same_batch
 
 Loss = Callable[[Transformer, Tensor, Tensor], Tensor]
 Batch = tuple[Int[Tensor, "batch source"], Int[Tensor, "batch target"]]
@@ -33,7 +33,7 @@ def draw_batches(
         ValueError: the numbers of sentences and translations differ, or are below ``batch_size``.
     """
     require_same_batch(source_ids=source_ids, target_ids=target_ids)
-    require_whole(batch_size=batch_size)
+    require_positive_int(batch_size=batch_size)
     if batch_size > len(source_ids):
         raise ValueError(f"batch_size ({batch_size}) must be at most the number of pairs ({len(source_ids)})")
     return _epochs(source_ids, target_ids, batch_size, generator)
@@ -62,7 +62,7 @@ def train(
     Raises:
         ValueError: ``steps`` or ``learning_rate`` is not positive.
     """
-    require_whole(steps=steps)
+    require_positive_int(steps=steps)
     require_positive(learning_rate=learning_rate)
     optimizer = torch.optim.Adam(model.parameters(), learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(

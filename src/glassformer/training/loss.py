@@ -10,7 +10,7 @@ from torch import Tensor
 from glassformer.modules.recurrent import FixedContextTranslator
 from glassformer.modules.sentences import explain_bad_ids
 from glassformer.modules.transformer import Transformer
-from glassformer.validation import require_integers, require_probability, require_whole
+from glassformer.validation import require_integers, require_positive_int, require_probability
 
 
 def shift_targets(
@@ -101,7 +101,7 @@ def chunked_loss(
         chunk_size: number of tokens whose logits are held in memory at once.
     """
     require_probability(label_smoothing=label_smoothing)
-    require_whole(chunk_size=chunk_size)
+    require_positive_int(chunk_size=chunk_size)
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))

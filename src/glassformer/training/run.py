@@ -22,7 +22,7 @@ from glassformer.training.parallel import join_workers
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import Trainer
 from glassformer.translator import TOKENIZER_FILE, Translator
-from glassformer.validation import require_choice, require_whole
+from glassformer.validation import require_choice, require_positive_int
 
 RECIPE_FILE, RESULT_FILE, TRANSLATOR_FOLDER = "recipe.json", "results.json", "translator"
 DECODING: dict[str, Any] = {"beam_size": 4, "length_penalty": "gnmt", "alpha": 0.6}
@@ -77,7 +77,7 @@ class Recipe:
     def __post_init__(self) -> None:
         require_choice(tuple(SOURCES), corpus=self.corpus)
         require_choice(tuple(ARCHITECTURES), architecture=self.architecture)
-        require_whole(vocabulary_size=self.vocabulary_size)
+        require_positive_int(vocabulary_size=self.vocabulary_size)
         object.__setattr__(self, "model", small_config(self.architecture) | self.model)
         make_config(self.architecture, self._model_settings(self.vocabulary_size))
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Literal, get_args
 
-from glassformer.validation import require_choice, require_positive, require_whole
+from glassformer.validation import require_choice, require_positive, require_positive_int
 
 Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
@@ -17,7 +17,7 @@ def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
         d_model: width of the model.
         warmup_steps: step at which the learning rate peaks.
     """
-    require_whole(step=step, d_model=d_model, warmup_steps=warmup_steps)
+    require_positive_int(step=step, d_model=d_model, warmup_steps=warmup_steps)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
@@ -38,7 +38,7 @@ def learning_rate_at(
     Raises:
         ValueError: a number or the schedule is invalid; the message names it.
     """
-    require_whole(step=step, total_steps=total_steps)
+    require_positive_int(step=step, total_steps=total_steps)
     require_positive(peak=peak)
     require_choice(get_args(Schedule), schedule=schedule)
     if not 0 <= warmup_steps <= total_steps:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from glassformer.training.schedule import Schedule
-from glassformer.validation import require_choice, require_positive, require_probability, require_whole
+from glassformer.validation import require_choice, require_positive, require_positive_int, require_probability
 
 Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "bfloat16"]
@@ -67,7 +67,7 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         intervals = ("log_every", "validate_every", "checkpoint_every")
         counts = ("steps", "max_tokens", "accumulation_steps", *intervals, "keep_checkpoints")
-        require_whole(**{name: getattr(self, name) for name in counts})
+        require_positive_int(**{name: getattr(self, name) for name in counts})
         require_positive(learning_rate=self.learning_rate, epsilon=self.epsilon, clip_norm=self.clip_norm)
         require_probability(beta1=self.beta1, beta2=self.beta2, label_smoothing=self.label_smoothing)
         require_choice(get_args(Schedule), schedule=self.schedule)

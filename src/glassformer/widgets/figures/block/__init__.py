@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from glassformer.validation import require_multiple, require_whole
+from glassformer.validation import require_multiple, require_positive_int
 from glassformer.widgets.figures.block.stack import ROUNDING, Measures, Parts, Stack
 from glassformer.widgets.live import LiveFigure, Table
 
@@ -42,7 +42,7 @@ def live_block(
         ValueError: there are fewer than two words, a size is not an integer or is too small, or d_model is
             not a multiple of num_heads.
     """
-    require_whole(d_model=d_model, num_heads=num_heads, d_ff=d_ff, num_layers=num_layers, seed=seed)
+    require_positive_int(d_model=d_model, num_heads=num_heads, d_ff=d_ff, num_layers=num_layers, seed=seed)
     require_multiple(d_model, num_heads)
     for name, number, least in (
         ("the number of words", len(words), 2),

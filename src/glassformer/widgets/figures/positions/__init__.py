@@ -5,7 +5,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
-from glassformer.validation import require_floating, require_shape, require_whole
+from glassformer.validation import require_floating, require_positive_int, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
 START = {"position": 24, "shift": 3, "pair": 1, "head": 1}
@@ -36,7 +36,7 @@ def live_positions(
         ValueError: the width is odd or too small, there are too few positions, or the shapes do not fit.
     """
     require_floating(word=word, learned=learned, query_weight=query_weight, key_weight=key_weight)
-    require_whole(num_heads=num_heads)
+    require_positive_int(num_heads=num_heads)
     places, d_model = learned.shape
     require_shape((d_model,), word=word)
     require_shape((d_model, d_model), query_weight=query_weight, key_weight=key_weight)

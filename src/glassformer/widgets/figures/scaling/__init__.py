@@ -7,7 +7,7 @@ from jaxtyping import Int
 from numpy import ndarray as Array
 
 from glassformer.reference.softmax import softmax, softmax_backward
-from glassformer.validation import require_whole
+from glassformer.validation import require_positive_int
 from glassformer.widgets.live import LiveFigure, Table
 from glassformer.widgets.normals import repeatable_normal
 
@@ -40,7 +40,7 @@ def live_scaling(
             them.
     """
     choices = [int(width) for width in widths]
-    require_whole(num_queries=num_queries, num_keys=num_keys, num_heads=num_heads, seed=seed)
+    require_positive_int(num_queries=num_queries, num_keys=num_keys, num_heads=num_heads, seed=seed)
     if choices != sorted({*choices}) or not choices or choices[0] < 1:
         raise ValueError(f"widths must increase from at least 1, got {choices}")
     if start not in choices:

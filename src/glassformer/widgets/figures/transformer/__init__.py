@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from glassformer.validation import require_choice, require_multiple, require_whole
+from glassformer.validation import require_choice, require_multiple, require_positive_int
 from glassformer.widgets.live import LiveFigure, Table
 
 MAX_WORDS = 60
@@ -63,7 +63,7 @@ def live_transformer(
 def _require_model(name: str, model: Mapping[str, Any]) -> None:
     if missing := [key for key in (*SIZES, *CHOICES) if key not in model]:
         raise ValueError(f"models[{name!r}] must have {', '.join(missing)}")
-    require_whole(**{size: model[size] for size in SIZES})
+    require_positive_int(**{size: model[size] for size in SIZES})
     require_multiple(model["d_model"], model["num_heads"])
     for key, choices in CHOICES.items():
         require_choice(choices, **{key: model[key]})
