@@ -165,8 +165,8 @@ def test_selected_keys_are_drawn_uniformly():
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"num_test": 0, "num_validation": 1}, r"num_test must be .* at least 1, got 0"),
-        ({"num_test": 1, "num_validation": 0}, r"num_validation must be .* at least 1, got 0"),
+        ({"num_test": 0, "num_validation": 1}, r"num_test must be a positive integer, got 0"),
+        ({"num_test": 1, "num_validation": 0}, r"num_validation must be a positive integer, got 0"),
         ({"num_test": 2, "num_validation": 1}, r"pairs must have more than .* \(3\) .*, got 3"),
     ],
 )

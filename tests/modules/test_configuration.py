@@ -46,8 +46,8 @@ def test_one_vocabulary_ties_all_embeddings_and_two_tie_those_of_the_target():
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"source_vocabulary_size": 0}, "source_vocabulary_size must be a whole number .*, got 0"),
-        ({"target_vocabulary_size": 2.5}, r"target_vocabulary_size must be a whole number .*, got 2\.5"),
+        ({"source_vocabulary_size": 0}, "source_vocabulary_size must be a positive integer, got 0"),
+        ({"target_vocabulary_size": 2.5}, r"target_vocabulary_size must be a positive integer, got 2\.5"),
         ({"d_model": 0}, "d_model must be a positive integer, got 0"),
         ({"dropout": 1.0}, r"dropout must be at least 0 and below 1, got 1\.0"),
         ({"pad_id": 17}, "pad_id must be at least 0 and below 17, got 17"),
