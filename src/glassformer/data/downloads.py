@@ -115,6 +115,8 @@ def _fetch(file: PinnedFile, cache: Path) -> bytes:
     download = partial(_download, name=file.name)
     for address in file.mirrors:
         try:
+            # Left to pooch, the folder would be made twice by downloads that start together.
+            (cache / file.path).parent.mkdir(parents=True, exist_ok=True)
             path = pooch.retrieve(address, file.sha256, fname=file.path, path=cache, downloader=download)
             return Path(path).read_bytes()
         except requests.RequestException as error:

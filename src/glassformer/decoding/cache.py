@@ -52,9 +52,9 @@ class Decoding(ABC):
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
         """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
 
-    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
         """Keep only the sentences at these batch indices."""
-        self._encoded = tuple(part if part is None else part[sentences] for part in self._encoded)
+        self._encoded = tuple(part if part is None else part[indices] for part in self._encoded)
 
 
 class CachedDecoding(Decoding):
@@ -83,10 +83,10 @@ class CachedDecoding(Decoding):
         """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
         self._cache.reorder(parents)
 
-    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
         """Keep only the sentences at these batch indices."""
-        super().select_batch(sentences)
-        self._cache.select_batch(sentences)
+        super().select_batch(indices)
+        self._cache.select_batch(indices)
 
 
 class UncachedDecoding(Decoding):
@@ -109,7 +109,7 @@ class UncachedDecoding(Decoding):
         length = self._target_ids.shape[-1]
         self._target_ids = self._target_ids.gather(1, parents[..., None].expand(-1, -1, length))
 
-    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
         """Keep only the sentences at these batch indices."""
-        super().select_batch(sentences)
-        self._target_ids = self._target_ids[sentences]
+        super().select_batch(indices)
+        self._target_ids = self._target_ids[indices]

@@ -72,12 +72,12 @@ class KVCache:
             slots[..., start : self._length, :] = part
         return self.read()
 
-    def select_batch(self, rows: Int[Tensor, " selected"]) -> None:
-        """Keep only the given rows of the batch."""
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
+        """Keep only the rows at these batch indices."""
         if self.is_final or not self._slots:
-            self._slots = tuple(slots[rows] for slots in self._slots)
+            self._slots = tuple(slots[indices] for slots in self._slots)
             return
-        key, value = (part[rows] for part in self.read())
+        key, value = (part[indices] for part in self.read())
         self._slots, self._length = (), 0
         self.update(key, value)
 
@@ -112,7 +112,10 @@ class DecoderCache:
         self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: still one beam
 
     def append(self, beams: int) -> tuple[int, Bool[Tensor, "sentences 1 beams slots"] | None]:
-        """Reserve a slot for each beam's next token; return its position and the mask of its ancestors."""
+        """Reserve a slot for each beam's next token; return their common position and an attention mask.
+
+        The mask is True for a beam's own tokens; it is None while every sentence has one beam.
+        """
         position, used = self._time, self._used + beams
         self._positions[self._used : used] = position
         if self._ancestry is not None:
@@ -132,13 +135,13 @@ class DecoderCache:
         rows = parents[:, None, :, None].expand(-1, -1, -1, self._used)
         self._ancestry = self._ancestry.gather(2, rows)
 
-    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep only the given sentences."""
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
+        """Keep only the sentences at these batch indices."""
         for layer in self.layers:
             for cache in layer:
-                cache.select_batch(sentences)
+                cache.select_batch(indices)
         if self._ancestry is not None:
-            self._ancestry = self._ancestry[sentences]
+            self._ancestry = self._ancestry[indices]
 
 
 class RecurrentCache:
@@ -162,11 +165,11 @@ class RecurrentCache:
         self._select_rows((first + parents).flatten())
         self._beams = parents.shape[1]
 
-    def select_batch(self, sentences: Int[Tensor, " selected"]) -> None:
-        """Keep only the given sentences."""
-        beams = torch.arange(self._beams, device=sentences.device)
-        self._select_rows((sentences[:, None] * self._beams + beams).flatten())
-        self.memory.select_batch(sentences)
+    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
+        """Keep only the sentences at these batch indices."""
+        beams = torch.arange(self._beams, device=indices.device)
+        self._select_rows((indices[:, None] * self._beams + beams).flatten())
+        self.memory.select_batch(indices)
 
     def _select_rows(self, rows: Tensor) -> None:
         if self.state is not None:

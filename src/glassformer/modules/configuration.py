@@ -55,7 +55,9 @@ class TranslatorConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(TranslatorConfig):
-    """Configuration of a `Transformer`; the defaults are the base model of Vaswani et al. (2017).
+    """Configuration of a `Transformer`, by default of the size of the base model (Vaswani et al., 2017).
+
+    By default no embeddings are tied, whereas the paper ties all three matrices (section 3.4).
 
     `TranslatorConfig` documents the other attributes.
 

@@ -39,7 +39,7 @@ def rotate_by_position(
     positions: Int[Array, " time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Array, "*batch time d_k"]:
-    """Rotate pairs of components by angles that grow with the position (Su et al., 2021, section 3.4.2).
+    """Apply rotary positional encoding (RoPE; Su et al., 2021, section 3.4.2).
 
     Pair i = (x₂ᵢ, x₂ᵢ₊₁) is rotated by position · base^(−2i/d_k) radians. The dot product of a rotated
     query and a rotated key then depends on their positions only through the difference.
@@ -47,7 +47,7 @@ def rotate_by_position(
     Args:
         x: queries or keys, with an even d_k.
         positions: position of each vector; 0, 1, 2, ... if omitted.
-        base: base of the frequencies; the longest wavelength is about 2π · base positions.
+        base: base of the frequencies; all wavelengths are shorter than 2π · base positions.
 
     Raises:
         ValueError: d_k is odd, or the shape, dtype or value of an argument is invalid.

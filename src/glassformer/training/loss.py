@@ -22,7 +22,7 @@ def shift_targets(
     (tensor([[START_ID, 7, 5]]), tensor([[7, 5, END_ID]]))
 
     Raises:
-        ValueError: the sentences have fewer than two tokens, a start and an end token.
+        ValueError: ``target_ids`` does not have two axes, or has fewer than two tokens per sentence.
     """
     if target_ids.ndim != 2 or target_ids.shape[1] < 2:
         raise ValueError(

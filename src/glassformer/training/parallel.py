@@ -34,7 +34,7 @@ class Workers:
         return tensor
 
     def all_reduce_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Sum the gradients over all processes, in a single message."""
+        """Sum the gradients over all processes, with a single all-reduce."""
         if self.size == 1:
             return
         held = list(parameters)

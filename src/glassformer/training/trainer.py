@@ -168,7 +168,7 @@ class Trainer:
 
     @torch.no_grad()
     def _validate(self) -> dict[str, float]:
-        """Compute the loss per token and the BLEU of greedy translations of the validation sentences."""
+        """Compute the loss per token and the BLEU of greedy translations, on the validation sentences."""
         if not self.workers.is_main:
             return {}
         self.model.eval()
