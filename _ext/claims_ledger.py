@@ -1,6 +1,7 @@
 """The claims ledger: marks in the text, and a table of all claims from the chapters' stored outputs.
 
-- ``{claim}`the-id` `` after a sentence becomes a small mark that links to its row in the ledger.
+- ``{claim}`the-id` `` after a sentence becomes a small mark that links to the cell that measures it, or on
+  other pages to its row in the ledger.
 - ``{claims-ledger}`` becomes the ledger: a count, the folklore that does not hold, and the claims that hold,
   chapter by chapter, each with its verdict, measurement and source.
 
@@ -48,6 +49,10 @@ class ClaimsDomain(Domain):
         """Every claim by its id."""
         return {claim.id: claim for chapter in self.chapters for claim in chapter.claims}
 
+    def claims_of(self, docname: str) -> tuple[Claim, ...]:
+        """Return the claims that a page measures."""
+        return next((chapter.claims for chapter in self.chapters if chapter.docname == docname), ())
+
     def resolve_xref(
         self,
         env: BuildEnvironment,
@@ -94,7 +99,10 @@ class ClaimMark(SphinxRole):
         mark = nodes.inline(classes=["claim-mark", claim.verdict.replace(" ", "-")])
         mark += nodes.inline("", _verdict_mark(claim))
         mark += nodes.inline("", f" measured: {claim.measured}", classes=["visually-hidden"])
-        link = _reference("row", claim.id, mark)
+        if claim in domain.claims_of(self.env.docname):
+            link = nodes.reference("", "", mark, refid=f"claim-{claim.id}", internal=True)
+        else:
+            link = _reference("row", claim.id, mark)
         in_chapter = self.env.docname.startswith("chapters/")
         if in_chapter and claim.id not in domain.data["marks"]:
             domain.data["marks"][claim.id] = self.env.docname
@@ -169,8 +177,9 @@ def _row(claim: Claim, *origin: nodes.Node) -> nodes.row:
     mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
     mark += nodes.inline("", f"{claim.verdict}: ", classes=["visually-hidden"])
     statement, last = nodes.paragraph("", "", mark, back), nodes.paragraph("", "", *origin)
+    measured = claim.measured if claim.stored is None else f"{claim.measured} (stored, by {claim.stored})"
     classes = [claim.verdict.replace(" ", "-")]
-    return build_row([statement, claim.measured, last], ids=[f"row-{claim.id}"], classes=classes)
+    return build_row([statement, measured, last], ids=[f"row-{claim.id}"], classes=classes)
 
 
 def _link_to(chapter: Chapter) -> pending_xref:

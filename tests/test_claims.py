@@ -15,6 +15,7 @@ claims = st.builds(
     statement=sentences,
     verdict=st.sampled_from(["holds", "does not hold"]),
     measured=sentences,
+    stored=st.none() | sentences,
     source=st.none() | sentences,
 )
 
@@ -29,6 +30,11 @@ def test_a_claim_that_holds_prints_one_line(capsys):
 def test_the_source_of_a_claim_is_printed(capsys):
     claim("variance", "Var(q·k) = d_k.", holds=True, measured="63.9", source="Vaswani et al., 2017")
     assert capsys.readouterr().out.endswith("│ measured: 63.9 │ source: Vaswani et al., 2017\n")
+
+
+def test_the_program_that_stored_a_measurement_is_printed_before_the_source(capsys):
+    claim("speed", "It is fast.", holds=True, measured="2 ms", stored="benchmarks/speed.py", source="us")
+    assert capsys.readouterr().out.endswith("│ measured: 2 ms │ stored: benchmarks/speed.py │ source: us\n")
 
 
 def test_a_claim_that_does_not_hold_raises_its_statement_and_measurement_and_prints_nothing(capsys):
@@ -72,7 +78,7 @@ def test_an_invalid_id_is_rejected(id):
 
 
 @pytest.mark.parametrize("text", ["", "two\nlines", "two\x85lines", "a │ measured: b", " spaces", "spaces "])
-@pytest.mark.parametrize("name", ["statement", "measured", "source"])
+@pytest.mark.parametrize("name", ["statement", "measured", "stored", "source"])
 def test_text_that_could_not_be_parsed_again_is_rejected(name, text):
     texts = {"statement": "It holds.", "measured": "1", "source": "us", name: text}
     with pytest.raises(ValueError, match=rf"{name} must be one line without │"):

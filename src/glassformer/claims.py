@@ -11,7 +11,8 @@ Verdict = Literal["holds", "does not hold"]
 
 _LINE = re.compile(
     r"^(?P<mark>[✔✘]) (?P<kind>claim|folklore) (?P<id>\S+) (?P<verdict>holds|does not hold): "
-    r"(?P<statement>.+?) │ measured: (?P<measured>.+?)(?: │ source: (?P<source>.+))?$"
+    r"(?P<statement>.+?) │ measured: (?P<measured>.+?)"
+    r"(?: │ stored: (?P<stored>.+?))?(?: │ source: (?P<source>.+))?$"
 )
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -28,10 +29,19 @@ class Claim(NamedTuple):
     statement: str
     verdict: Verdict
     measured: str
+    stored: str | None
     source: str | None
 
 
-def claim(id: str, statement: str, *, holds: bool, measured: str, source: str | None = None) -> None:
+def claim(
+    id: str,
+    statement: str,
+    *,
+    holds: bool,
+    measured: str,
+    stored: str | None = None,
+    source: str | None = None,
+) -> None:
     """Print a claim with its measurement, or raise if the measurement contradicts it.
 
     Args:
@@ -39,16 +49,24 @@ def claim(id: str, statement: str, *, holds: bool, measured: str, source: str | 
         statement: claim as a whole sentence.
         holds: True if the measurement supports the claim.
         measured: measured value, rounded to digits that are the same on other machines.
+        stored: program that made the measurement, if the cell only reads its stored result.
         source: original source of the claim, if it is not ours.
 
     Raises:
         ClaimError: the claim does not hold.
     """
-    _record(Claim("claim", id, statement, "holds", measured, source), bool(holds))
+    _record(Claim("claim", id, statement, "holds", measured, stored, source), bool(holds))
 
 
 def folklore(
-    id: str, belief: str, *, verdict: Verdict, holds: bool, measured: str, source: str | None = None
+    id: str,
+    belief: str,
+    *,
+    verdict: Verdict,
+    holds: bool,
+    measured: str,
+    stored: str | None = None,
+    source: str | None = None,
 ) -> None:
     """Print a popular belief with its measurement, or raise if the measurement contradicts the verdict.
 
@@ -58,6 +76,7 @@ def folklore(
         verdict: verdict of the text on the belief.
         holds: True if the measurement supports the belief.
         measured: measured value, rounded to digits that are the same on other machines.
+        stored: program that made the measurement, as in `claim`.
         source: source of the belief.
 
     Raises:
@@ -65,7 +84,8 @@ def folklore(
     """
     if verdict not in ("holds", "does not hold"):
         raise ValueError(f"verdict must be 'holds' or 'does not hold', got {verdict!r}")
-    _record(Claim("folklore", id, belief, verdict, measured, source), bool(holds) == (verdict == "holds"))
+    as_stated = bool(holds) == (verdict == "holds")
+    _record(Claim("folklore", id, belief, verdict, measured, stored, source), as_stated)
 
 
 def _record(entry: Claim, as_stated: bool) -> None:
@@ -83,7 +103,8 @@ def format_line(entry: Claim) -> str:
     """Format a claim as the line that notebooks store."""
     mark = "✔" if entry.verdict == "holds" else "✘"
     line = f"{mark} {entry.kind} {entry.id} {entry.verdict}: {entry.statement} │ measured: {entry.measured}"
-    return line if entry.source is None else f"{line} │ source: {entry.source}"
+    origins = {"stored": entry.stored, "source": entry.source}
+    return line + "".join(f" │ {name}: {text}" for name, text in origins.items() if text is not None)
 
 
 def parse_line(line: str) -> Claim | None:

@@ -44,11 +44,12 @@ def book(tmp_path_factory):
     return build(tmp_path_factory.mktemp("book"), MARKS, [HOLDS, FAILS])
 
 
-def test_a_mark_and_its_row_link_to_each_other(book):
+def test_a_mark_links_to_its_measurement_and_a_row_to_its_mark(book):
     complaints, ledger, chapter, _ = book
     assert complaints == ""
     for id in ("sky-is-blue", "moon-is-cheese"):
-        assert f'href="../ledger.html#row-{id}"' in chapter
+        assert f'href="#claim-{id}"' in chapter
+        assert f'id="claim-{id}"' in chapter
         assert f'id="mark-{id}"' in chapter
         assert f'href="chapters/01_sky.html#mark-{id}"' in ledger
         assert f'id="row-{id}"' in ledger
@@ -87,10 +88,21 @@ def test_the_ledger_counts_verdicts_by_chapter(book):
     assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")
 
 
-def test_the_output_of_a_claim_is_shown_as_a_sentence(book):
-    chapter = book[2]
-    assert "│" not in chapter
-    assert "Measured: 450 nm · source: Rayleigh, 1871" in chapter
+def test_a_cell_that_measures_is_folded_under_its_measurements(book):
+    assert "│" not in book[2]
+    fold = BeautifulSoup(book[2], "html.parser").select_one("div.cell > details.claim")
+    lines = [line.text for line in fold.find("summary").find_all(id=True)]
+    assert lines == ["✔ Measured: 450 nm · source: Rayleigh, 1871", "✘ Measured: 3.3 g/cm³"]
+    assert "look()" in fold.select_one(".cell_input").text
+
+
+def test_a_stored_measurement_names_its_program(tmp_path):
+    line = "✔ claim sky-is-blue holds: The sky is blue. │ measured: 450 nm │ stored: benchmarks/sky.py"
+    warnings, ledger, chapter, _ = build(tmp_path, "Blue {claim}`sky-is-blue`.", [line])
+    assert warnings == ""
+    assert "Stored: 450 nm · from benchmarks/sky.py" in BeautifulSoup(chapter, "html.parser").text
+    row = BeautifulSoup(ledger, "html.parser").find(id="row-sky-is-blue")
+    assert "stored, by benchmarks/sky.py" in row.text
 
 
 @pytest.fixture(scope="module")

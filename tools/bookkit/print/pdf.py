@@ -30,6 +30,7 @@ LEFT_OUT = ", ".join(
     [
         ".headerlink",
         ".cell.tag_hide-input .above-input",
+        "details.claim > .cell_input",
         ".tag_exercise .cell_output",
         ".tag_solution .stream",
         "glass-figure > script",
