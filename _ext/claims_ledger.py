@@ -3,17 +3,20 @@
 - ``{claim}`the-id` `` after a sentence becomes a small mark that links to the cell that measures it, or on
   other pages to its row in the ledger.
 - ``{claims-ledger}`` becomes the ledger: a count, the folklore that does not hold, and the claims that hold,
-  chapter by chapter, each with its verdict, measurement and source.
+  chapter by chapter, each with its verdict, its measurement, and
+  what became of it with other seeds and in broken worlds.
 
 A mark without a measurement, a measurement without a mark, and a duplicate id are warnings, which fail the
 build.
 """
 
 import functools
+import html
+import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -30,6 +33,22 @@ from bookkit.tables import build_row, build_table
 from glassformer.claims import Claim
 
 logger = logging.getLogger(__name__)
+
+SEEDS = 5  # other sets of seeds in benchmarks/claims_under_fire.py
+
+
+class UnderFire(NamedTuple):
+    """Result of `benchmarks/claims_under_fire.py` for a claim.
+
+    Attributes:
+        seeds: number of other sets of seeds with which the claim holds.
+        noticed: broken worlds in which it fails.
+        worlds: number of broken worlds in which its chapter ran.
+    """
+
+    seeds: int
+    noticed: list[str]
+    worlds: int
 
 
 class ClaimsDomain(Domain):
@@ -48,6 +67,17 @@ class ClaimsDomain(Domain):
     def claims(self) -> dict[str, Claim]:
         """Every claim by its id."""
         return {claim.id: claim for chapter in self.chapters for claim in chapter.claims}
+
+    @functools.cached_property
+    def tested(self) -> dict[str, UnderFire]:
+        """The claims under fire, by id."""
+        path = Path(self.env.srcdir, "benchmarks/results/claims_under_fire.json")
+        stored = json.loads(path.read_text(encoding="utf-8"))["measured"] if path.exists() else {}
+        return {
+            id: UnderFire(found["seeds"], found["noticed"], len(chapter["worlds"]))
+            for chapter in stored.values()
+            for id, found in chapter["claims"].items()
+        }
 
     def claims_of(self, docname: str) -> tuple[Claim, ...]:
         """Return the claims that a page measures."""
@@ -124,35 +154,65 @@ class ClaimsLedger(SphinxDirective):
         for id, count in Counter(everything).items():
             if count > 1:
                 logger.warning("the claim %r is printed more than once", id, location=self.get_location())
+        held = {
+            chapter: self._section(chapter.name, [self._row(claim) for claim in chapter.claims_with("holds")])
+            for chapter in domain.chapters
+        }
         refuted = [
-            _row(claim, _link_to(chapter), nodes.Text(f" ({claim.source})" if claim.source else ""))
+            self._row(claim, _link_to(chapter))
             for chapter in domain.chapters
             for claim in chapter.claims_with("does not hold")
         ]
-        held = {
-            chapter: self._section(
-                chapter.name,
-                "Source",
-                [
-                    _row(claim, nodes.Text(claim.source or "this book"))
-                    for claim in chapter.claims_with("holds")
-                ],
-            )
-            for chapter in domain.chapters
-        }
-        sections = [self._section("Often said, but wrong", "Chapter", refuted), *held.values()]
-        return [*_summary(held), *(section for section in sections if section is not None)]
+        sections = [self._section("Often said, but wrong", refuted), *held.values()]
+        fire = _fire_summary([domain.tested[id] for id in everything if id in domain.tested])
+        return [*_summary(held), *fire, *(section for section in sections if section is not None)]
 
-    def _section(self, title: str, origin: str, rows: list[nodes.row]) -> nodes.section | None:
-        """Build a section with a table; `origin` is the head of its last column."""
+    def _section(self, title: str, rows: list[nodes.row]) -> nodes.section | None:
         if not rows:
             return None
-        heads = ("Claim", "Measurement", origin)
-        table = build_table(heads, rows, ["claims-ledger", "stacked"], (5, 4, 2))
+        heads = ("Claim", "Measurement", "Other seeds", "Broken worlds")
+        table = build_table(heads, rows, ["claims-ledger", "stacked"], (5, 4, 2, 2))
         section = nodes.section("", nodes.title("", title), table)
         section["names"] = [nodes.fully_normalize_name(title)]
         self.state.document.note_implicit_target(section, section)
         return section
+
+    def _row(self, claim: Claim, *origin: nodes.Node) -> nodes.row:
+        """Build a row: the claim, its measurement, and how it fared with other seeds and in broken worlds."""
+        back = _reference("mark", claim.id, nodes.inline("", claim.statement))
+        mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
+        mark += nodes.inline("", f"{claim.verdict}: ", classes=["visually-hidden"])
+        statement = nodes.paragraph("", "", mark, back, *origin)
+        notes = {"stored, by": claim.stored, "source:": claim.source}
+        measured = "; ".join([claim.measured, *(f"{name} {text}" for name, text in notes.items() if text)])
+        domain = self.env.get_domain(ClaimsDomain.name)
+        assert isinstance(domain, ClaimsDomain)
+        cells = [statement, measured, *_fire(domain.tested.get(claim.id))]
+        return build_row(cells, ids=[f"row-{claim.id}"], classes=[claim.verdict.replace(" ", "-")])
+
+
+def _fire(found: UnderFire | None) -> tuple[nodes.Node | str, nodes.Node | str]:
+    """Return the cells for other seeds and for broken worlds; the latter opens to their names."""
+    if found is None:
+        return "not yet tested", "not yet tested"
+    count = f"{len(found.noticed)} of {found.worlds}"
+    if not found.noticed:
+        return f"{found.seeds} of {SEEDS}", count
+    names = html.escape(", ".join(found.noticed))
+    fold = nodes.raw("", f"<details><summary>{count}</summary>{names}</details>", format="html")
+    return f"{found.seeds} of {SEEDS}", fold
+
+
+def _fire_summary(found: list[UnderFire]) -> list[nodes.Node]:
+    if not found:
+        return []
+    steady = sum(each.seeds == SEEDS for each in found)
+    alert = sum(bool(each.noticed) for each in found)
+    text = (
+        f"{len(found)} of them were also run with {SEEDS} other sets of seeds and in broken worlds: "
+        f"{steady} hold with all seeds, and {alert} fail in at least one broken world."
+    )
+    return [nodes.paragraph("", text)]
 
 
 def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
@@ -172,18 +232,8 @@ def _summary(held: dict[Chapter, nodes.section | None]) -> list[nodes.Node]:
     return [nodes.paragraph("", text), build_table(heads, rows, ["claims-summary"], (6, 2, 2))]
 
 
-def _row(claim: Claim, *origin: nodes.Node) -> nodes.row:
-    back = _reference("mark", claim.id, nodes.inline("", claim.statement))
-    mark = nodes.inline("", f"{_verdict_mark(claim)} ", classes=["verdict"])
-    mark += nodes.inline("", f"{claim.verdict}: ", classes=["visually-hidden"])
-    statement, last = nodes.paragraph("", "", mark, back), nodes.paragraph("", "", *origin)
-    measured = claim.measured if claim.stored is None else f"{claim.measured} (stored, by {claim.stored})"
-    classes = [claim.verdict.replace(" ", "-")]
-    return build_row([statement, measured, last], ids=[f"row-{claim.id}"], classes=classes)
-
-
 def _link_to(chapter: Chapter) -> pending_xref:
-    name = nodes.inline("", f"chapter {chapter.number}")
+    name = nodes.inline("", f" (chapter {chapter.number})")
     target = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{chapter.docname}"}
     return pending_xref("", name, **target, refexplicit=True, refwarn=True)
 

@@ -3,7 +3,8 @@
     python benchmarks/chapter_run.py chapters/04_softmax.ipynb --world softmax-even
 
 The last line is JSON. It holds the outcome of each claim: "holds", "fails" or "crashes" (its own cell raised
-another error); a claim is left out if an earlier cell failed. It also holds the files of the package that ran.
+another error); a claim is left out if an earlier cell failed. It also lists the files of the package that
+ran.
 """
 
 import argparse

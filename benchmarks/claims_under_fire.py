@@ -85,7 +85,7 @@ def worlds_of(called: list[str], bugs: list[Bug]) -> Iterator[tuple[str, str | B
 
 
 def judge(chapter: Chapter, outcomes: dict[str, dict[str, str]]) -> dict[str, Any]:
-    """Count the seeds with which each claim of a chapter holds, and list the broken worlds that it notices."""
+    """Count the seeds with which each claim of a chapter holds, and list the broken worlds it notices."""
     return {
         claim.id: {
             "seeds": sum(outcomes[world].get(claim.id) == "holds" for world in SEEDS),

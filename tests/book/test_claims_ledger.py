@@ -1,5 +1,6 @@
 """The claims ledger, built from made-up chapters by the book's extensions."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ MARKS = "It is {claim}`sky-is-blue`, and it is not {claim}`moon-is-cheese`."
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
+UNDER_FIRE = {"seeds": 4, "noticed": ["never-trained", "softmax-even"]}
+
+
 def build(folder, prose, printed):
     """Build a book of one chapter; return the warnings, the ledger, the chapter and a page before it."""
     (folder / "conf.py").write_text(
@@ -29,6 +33,10 @@ def build(folder, prose, printed):
     (folder / "ledger.md").write_text("# Ledger\n\n```{claims-ledger}\n```\n")
     (folder / "a_map.md").write_text("# Map\n\nIt is blue {claim}`sky-is-blue`.\n")
     (folder / "chapters").mkdir()
+    (folder / "benchmarks/results").mkdir(parents=True)
+    measured = {"sky": {"worlds": ["a", "b", "c"], "claims": {"sky-is-blue": UNDER_FIRE}}}
+    fire = folder / "benchmarks/results/claims_under_fire.json"
+    fire.write_text(json.dumps({"measured": measured}), encoding="utf-8")
     cell = new_code_cell("look()", outputs=[new_output("stream", text="\n".join(printed))])
     notebook = new_notebook(cells=[new_markdown_cell(f"# The sky\n\n{prose}"), cell], metadata=KERNEL)
     nbformat.write(notebook, folder / "chapters/01_sky.ipynb")
@@ -73,16 +81,20 @@ def test_the_ledger_shows_measurements_and_lists_refuted_claims_separately(book)
 def test_the_ledger_shows_the_chapter_source_and_verdict_of_each_claim(book):
     apart, held = (BeautifulSoup(part, "html.parser") for part in book[1].split("<h2>1. The sky"))
     folklore = apart.find(id="row-moon-is-cheese")
-    assert folklore.find("a", href="chapters/01_sky.html").text == "chapter 1"
+    assert folklore.find("a", href="chapters/01_sky.html").text.strip() == "(chapter 1)"
     assert "does not hold: " in folklore.text
     claim = held.find(id="row-sky-is-blue")
     assert "holds: " in claim.text
-    assert [cell.text for cell in claim.find_all("td")][1:] == ["450 nm", "Rayleigh, 1871"]
+    _, measurement, seeds, worlds = [cell.text for cell in claim.find_all("td")]
+    assert (measurement, seeds) == ("450 nm; source: Rayleigh, 1871", "4 of 5")
+    assert worlds.strip() == "2 of 3never-trained, softmax-even"
+    assert "not yet tested" in folklore.text
 
 
 def test_the_ledger_counts_verdicts_by_chapter(book):
     page = BeautifulSoup(book[1], "html.parser")
     assert "2 claims were measured: 1 hold, 1 do not." in page.text
+    assert "0 hold with all seeds, and 1 fail in at least one broken world" in " ".join(page.text.split())
     link, holds, fails = page.find(class_="claims-summary").find("tbody").find_all("td")
     assert (link.text, holds.text, fails.text) == ("1. The sky", "1", "1")
     assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")

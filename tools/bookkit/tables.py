@@ -32,6 +32,6 @@ def build_row(cells: Iterable[nodes.Node | str], **attributes: list[str]) -> nod
 
 
 def _block(cell: nodes.Node | str) -> nodes.Node:
-    if isinstance(cell, nodes.paragraph | nodes.line_block):
+    if isinstance(cell, nodes.paragraph | nodes.line_block | nodes.raw):
         return cell
     return nodes.paragraph("", "", nodes.Text(cell) if isinstance(cell, str) else cell)

@@ -1,0 +1,151 @@
+"""The benchmark that breaks the world under each chapter."""
+
+import json
+import multiprocessing
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from nbformat.v4 import new_code_cell, new_notebook
+
+from glassformer import modules, reference
+from glassformer.training import shift_targets
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+RESULT = BENCHMARKS / "results/recall_length.json"
+needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no process can be forked here")
+
+
+def train_once():
+    layer = torch.nn.Linear(2, 1)
+    before = layer.weight.tolist()
+    optimizer = torch.optim.Adam(layer.parameters())
+    layer(torch.ones(3, 2)).sum().backward()
+    optimizer.step()
+    return before == layer.weight.tolist()
+
+
+def load_into_another():
+    layer, other = torch.nn.Linear(9, 9), torch.nn.Linear(9, 9)
+    other.load_state_dict(layer.state_dict())
+    return other.weight.tolist() == layer.weight.tolist()
+
+
+def spread_of(initialise):
+    return initialise(torch.empty(100, 100)).std().item()
+
+
+def attend_causally():
+    x = torch.arange(12.0).reshape(1, 1, 3, 4)
+    return F.scaled_dot_product_attention(x, x, x, is_causal=True)[0, 0, 0].tolist()
+
+
+# What each world changes.
+PROBES = {
+    "seeds-1": lambda: (
+        np.random.default_rng(0).random(),
+        torch.rand(1, generator=torch.Generator().manual_seed(0)).item(),
+    ),
+    "labels-shuffled": lambda: (
+        F.cross_entropy(50 * torch.eye(20), torch.arange(20)).item() < 1,
+        shift_targets(torch.arange(40).reshape(20, 2))[1].flatten().tolist(),
+    ),
+    "never-trained": train_once,
+    "loaded-weights-shuffled": load_into_another,
+    "initialisation-doubled": lambda: round(spread_of(torch.nn.init.xavier_uniform_), 2),
+    "initialisation-halved": lambda: round(spread_of(torch.nn.init.kaiming_uniform_), 2),
+    "draws-doubled": lambda: np.random.default_rng(0).standard_normal(3).tolist(),
+    "draws-repeated": lambda: np.random.default_rng(0).normal(size=3).tolist(),
+    "softmax-even": lambda: (
+        reference.softmax(np.array([0.0, 1.0])).round(3).tolist(),
+        modules.softmax(torch.tensor([0.0, 1.0])).tolist(),
+        attend_causally(),
+    ),
+    "softmax-sharp": lambda: reference.softmax(np.array([0.0, 1.0])).round(3).tolist(),
+    "masks-ignored": lambda: (
+        reference.softmax(np.zeros(2), where=np.array([True, False])).tolist(),
+        attend_causally(),
+    ),
+    "positions-shuffled": lambda: reference.sinusoidal_positions(9, 4).tolist(),
+    "layer-norm-off": lambda: F.layer_norm(torch.tensor([1.0, 5.0]), (2,)).tolist(),
+    "stored-numbers-shuffled": lambda: RESULT.read_text(encoding="utf-8"),
+}
+
+
+def _answer(world, connection):
+    sys.path.insert(0, str(BENCHMARKS))
+    from broken_worlds import enter
+
+    if world:
+        enter(world)
+    connection.send(
+        PROBES[world or "seeds-1"]() if world else {name: probe() for name, probe in PROBES.items()}
+    )
+
+
+def ask(world):
+    """Ask a probe in a process that has entered the world, or all probes in a healthy process."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(world, theirs))
+    process.start()
+    theirs.close()
+    answer = ours.recv()
+    process.join()
+    return answer
+
+
+@pytest.fixture(scope="module")
+def healthy():
+    return ask(None)
+
+
+@needs_fork
+@pytest.mark.parametrize("world", PROBES)
+def test_a_world_changes_what_its_name_says(world, healthy):
+    assert ask(world) != healthy[world]
+
+
+@needs_fork
+def test_the_probes_answer_alike_in_a_healthy_world(healthy):
+    assert ask(None) == healthy
+
+
+@needs_fork
+def test_every_broken_world_has_a_probe():
+    code = "from broken_worlds import BROKEN; print(*BROKEN)"
+    names = subprocess.run(
+        [sys.executable, "-c", code], cwd=BENCHMARKS, capture_output=True, text=True, check=True
+    )
+    assert set(names.stdout.split()) == PROBES.keys() - {"seeds-1"}
+
+
+CELLS = (
+    "import numpy as np\nimport glassformer as gf",
+    "draw = np.random.default_rng(0).standard_normal()",
+    'gf.claim("is-small", "It is small.", holds=abs(draw) < 0.2, measured="x")',
+    'gf.claim("is-a-number", "It is a number.", holds=True, measured="x")',
+    'gf.claim("divides", "It divides.", holds=1 / (abs(draw) < 0.2) > 0, measured="x")',
+    'undefined\ngf.claim("is-lost", "It is lost.", holds=True, measured="x")',
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "outcomes"),
+    [
+        ([], {"is-small": "holds", "is-a-number": "holds", "divides": "holds"}),
+        (["--world", "draws-doubled"], {"is-small": "fails", "is-a-number": "holds", "divides": "crashes"}),
+    ],
+)
+def test_a_run_reports_the_claims_that_hold_fail_and_crash(tmp_path, options, outcomes):
+    nbformat.write(
+        new_notebook(cells=[new_code_cell(source) for source in CELLS]), tmp_path / "01_made_up.ipynb"
+    )
+    command = [sys.executable, BENCHMARKS / "chapter_run.py", tmp_path / "01_made_up.ipynb", *options]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(finished.stdout.splitlines()[-1])["outcomes"] == outcomes
