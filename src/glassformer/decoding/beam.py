@@ -72,7 +72,8 @@ def beam_search(
             and 1 for "average".
         n_best: number of hypotheses returned per sentence.
         forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
-        use_cache: False recomputes everything at every step, which gives the same result but is slow.
+        use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
+            step, which gives the same result but is slow.
 
     Returns:
         The hypotheses of each sentence, best first; those that ended come before those cut off at the maximum

@@ -27,8 +27,9 @@ def start_decoding(
         source_ids: sentences to translate, padded with the pad id.
         max_length: maximum number of steps.
         beam_size: maximum number of beams per sentence.
-        use_cache: False recomputes everything at every step. This also happens with a model whose class or
-            layers have their own decoding code, without a cache.
+        use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
+            step. A model whose class or layers have their own decoding code without a cache is always
+            recomputed.
     """
     require_ids("source_ids", source_ids, model.config.source_vocabulary_size)
     cache = model.make_cache(max_length, beam_size) if use_cache else None

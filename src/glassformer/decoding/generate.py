@@ -39,7 +39,8 @@ def greedy_decode(
         max_length: maximum number of generated tokens, including the end token: one for all sentences, or one
             for each. By default, twice the source length plus 10, capped at the number of learned positions.
         forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
-        use_cache: False recomputes everything at every step, which gives the same result but is slow.
+        use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
+            step, which gives the same result but is slow.
 
     Returns:
         The generated tokens, without the start token, with the end token if it was generated, padded with the
@@ -75,9 +76,11 @@ def sample(
 ) -> Int[Tensor, "batch time"]:
     """Sample each next token from the model's distribution.
 
+    Arguments described only briefly here are as in `greedy_decode`.
+
     Args:
-        model: model, in evaluation mode. Arguments described only briefly here are as in `greedy_decode`.
-        source_ids: sentences to translate.
+        model: model, in evaluation mode.
+        source_ids: sentences to translate, padded with the pad id.
         start_id: id of the start-of-sequence token.
         end_id: id of the end-of-sequence token.
         generator: random number generator, on the CPU, so that every device samples alike.
@@ -88,7 +91,8 @@ def sample(
         top_p: cumulative-probability threshold: sample from the smallest set of most probable tokens that
             reaches it, after ``top_k`` filtering and renormalisation (Holtzman et al., 2020, section 3.1).
         forbidden_ids: ids of tokens that are never generated.
-        use_cache: False recomputes everything at every step.
+        use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
+            step, which gives the same result but is slow.
 
     Returns:
         The generated tokens, as in `greedy_decode`.
@@ -189,9 +193,9 @@ def sample_tokens(
     Args:
         logits: logits of the next token.
         uniform: one random number from [0, 1) per row.
-        temperature: as in `sample`.
-        top_k: as in `sample`.
-        top_p: as in `sample`.
+        temperature: divisor of the logits, as in `sample`.
+        top_k: number of most probable tokens to sample from; all by default.
+        top_p: cumulative-probability threshold, as in `sample`.
 
     Raises:
         ValueError: the highest logit of a row is not finite.
@@ -224,8 +228,8 @@ def translate(
     Args:
         model: model, in evaluation mode.
         sentences: sentences, each a sequence of words.
-        source_vocabulary: words of the source language.
-        target_vocabulary: words of the target language.
+        source_vocabulary: vocabulary of the source language that the model was trained with.
+        target_vocabulary: vocabulary of the target language that the model was trained with.
         max_length: maximum number of words in a translation, including the end token.
 
     Raises:
@@ -238,7 +242,7 @@ def translate(
 
 
 def default_max_length(source_ids: Int[Tensor, "batch source"], pad_id: int) -> Int[Tensor, " batch"]:
-    """Return twice the length of each source sentence, plus 10."""
+    """Compute the default maximum length of each translation: twice the source length, plus 10."""
     return 2 * (source_ids != pad_id).sum(-1) + 10
 
 
@@ -254,7 +258,7 @@ def max_lengths(
 
     Args:
         model: model to decode with.
-        source_ids: sentences to translate.
+        source_ids: sentences to translate, padded with the pad id.
         max_length: maximum number of generated tokens, for all sentences or for each; by default, that of
             `default_max_length`, capped at the number of learned positions.
         start_id: id of the start-of-sequence token.

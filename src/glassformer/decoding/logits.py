@@ -13,7 +13,7 @@ _BLOCK = 128
 def forbid_tokens(
     scores: Float[Tensor, "*rows vocabulary"], ids: Iterable[int]
 ) -> Float[Tensor, "*rows vocabulary"]:
-    """Set the scores of these tokens to −∞, in place.
+    """Set the logits or log-probabilities of the tokens ``ids`` to -inf in place, and return ``scores``.
 
     Raises:
         ValueError: an id is outside the vocabulary.
@@ -27,7 +27,7 @@ def forbid_tokens(
 def topk(
     scores: Float[Tensor, "*rows vocabulary"], count: int
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
-    """Return the highest scores of each row and their ids, highest first; NaN counts as highest.
+    """Return the ``count`` highest scores of each row and their ids, highest first; NaN counts as highest.
 
     The result equals that of `torch.topk`, but is several times faster on a CPU: the highest scores lie in
     the blocks of a row with the highest maxima, and maxima are cheap to compute.

@@ -61,13 +61,13 @@ class AdditiveAttention(nn.Module):
         *,
         cache: KVCache | None = None,
     ) -> tuple[Float[Tensor, "batch query d_v"], Float[Tensor, "batch query key"]]:
-        """Return the weighted averages of the values, and the attention weights.
+        """Compute additive attention: the weighted averages of the values, and the attention weights.
 
         Args:
             query: query vectors.
             key: key vectors.
             value: value vectors.
-            attn_mask: True where a query may attend to a key.
+            attn_mask: True where a query may attend to a key; broadcasts to ``batch query key``.
             cache: cache of projected keys, and of values. An empty cache is filled; a filled cache is read
                 in place of ``key`` and ``value``.
         """

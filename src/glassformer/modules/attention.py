@@ -99,16 +99,20 @@ def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "
 
 
 class AttentionHeads(nn.Module):
-    """Attention in all heads, between splitting and merging: the module to hook for recording or ablation.
+    """Scaled dot-product attention in each head, as a module whose hooks can record weights or ablate heads.
 
-    It has no parameters. On either path, `MultiHeadAttention` calls its ``heads`` exactly once per forward
-    pass, as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. It uses the pair
+    It has no parameters: `MultiHeadAttention` projects, splits and merges the heads. On either path,
+    `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, as
+    ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. It uses the pair
     ``(attended, weights)`` that this call returns:
 
     - to record the weights, a forward pre-hook (``with_kwargs=True``) sets ``need_weights`` to True, and a
       forward hook reads ``weights``, which has shape ``batch heads query key``;
     - to ablate head h, a forward hook returns ``(attended, weights)`` with ``attended[..., h, :, :]``
       replaced; ``attended`` has shape ``batch heads query d_head``.
+
+    Args:
+        dropout: dropout probability of the attention weights.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -188,11 +192,11 @@ class MultiHeadAttention(nn.Module):
             query: query vectors.
             key: key vectors.
             value: value vectors, for the same positions as ``key``.
-            attn_mask: True where a query may attend to a key; cached keys come first. It broadcasts to
-                ``*batch heads query key``.
+            attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query all_keys``,
+                with cached keys first.
             cache: keys and values of earlier calls. A growing cache appends those of this call; a final one
                 supplies all keys and values, and ``key`` and ``value`` are not projected.
-            need_weights: False omits the weights, which is faster.
+            need_weights: True to return the weights; False is faster.
 
         Returns:
             The output, and the weights of each head after dropout, or None without ``need_weights``.

@@ -178,7 +178,7 @@ class RecurrentCache:
 
 
 def takes_cache(*functions: Callable[..., Any]) -> bool:
-    """Return whether every function has a parameter ``cache``, which a user's subclass may lack."""
+    """Return True if every function has a parameter ``cache``, which a user's subclass may lack."""
     return all("cache" in signature(function).parameters for function in functions)
 
 

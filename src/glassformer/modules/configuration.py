@@ -68,7 +68,8 @@ class TransformerConfig(TranslatorConfig):
         num_encoder_layers: number of encoder layers.
         num_decoder_layers: number of decoder layers.
         dropout: dropout probability (embeddings, attention weights, hidden activations, sublayer outputs).
-        norm: "post", as in Vaswani et al. (2017), or "pre", which adds a norm at the end of each stack.
+        norm: order of normalisation and sublayer: "post", as in Vaswani et al. (2017), or "pre", which adds a
+            norm at the end of each stack.
         positions: positional encoding. "sinusoidal" and "learned" are added to the embeddings, "rotary" and
             "alibi" act in self-attention, and with "none" only the causal mask reveals the order.
         max_length: number of positions that "learned" encodings cover.
@@ -158,7 +159,7 @@ class TransformerConfig(TranslatorConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentConfig(TranslatorConfig):
-    """Configuration of a recurrent translator.
+    """Configuration of an LSTM encoder-decoder: `FixedContextTranslator` or `AdditiveAttentionTranslator`.
 
     `TranslatorConfig` documents the other attributes.
 

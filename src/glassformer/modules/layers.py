@@ -88,8 +88,9 @@ class Residual(nn.Module):
     Args:
         d_model: width of the vectors.
         dropout: dropout probability of the sublayer's output.
-        norm: "post" normalises the sum, as in Vaswani et al. (2017, section 3.1). "pre" normalises the
-            sublayer's input instead, which leaves an identity path through all layers (Xiong et al., 2020).
+        norm: position of the normalisation. "post" normalises the sum, as in Vaswani et al. (2017, section
+            3.1). "pre" normalises the sublayer's input instead, which leaves an identity path through all
+            layers (Xiong et al., 2020).
     """
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm: Norm = "post") -> None:
@@ -104,7 +105,12 @@ class Residual(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "*batch d_model"]:
-        """Run the sublayer inside the residual connection."""
+        """Add the sublayer's output to its input: norm(x + sublayer(x)), or x + sublayer(norm(x)) for "pre".
+
+        Args:
+            x: one vector per position.
+            sublayer: function from vectors to vectors of the same shape.
+        """
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
@@ -120,7 +126,7 @@ class EncoderLayer(nn.Module):
         num_heads: number of heads.
         d_ff: width of the feed-forward network's hidden layer.
         dropout: dropout probability of attention weights, hidden activations and sublayer outputs.
-        norm: "post" or "pre", as in `Residual`.
+        norm: position of the normalisation, "post" or "pre", as in `Residual`.
         positions: rotary or ALiBi positional encoding of the self-attention layer.
 
     Raises:
@@ -205,9 +211,11 @@ class DecoderLayer(nn.Module):
         Args:
             x: one vector per target position.
             memory: output of the encoder.
-            attn_mask: True where a target position may attend to a target position. There is no causal mask
-                by default: see `modules.masks.causal_mask`.
-            memory_mask: True where a target position may attend to a source position.
+            attn_mask: True where a target position may attend to a target position; broadcasts to
+                ``*batch heads target target`` (all cached positions in the last axis). There is no causal
+                mask by default: see `modules.masks.causal_mask`.
+            memory_mask: True where a target position may attend to a source position; broadcasts to
+                ``*batch heads target source``.
             cache: keys and values of earlier target positions, and of the source.
 
         Raises:

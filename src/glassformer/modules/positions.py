@@ -131,7 +131,7 @@ class RotaryPositions(nn.Module):
         key: Float[Tensor, "*batch heads key d_head"],
         positions: Int[Tensor, " all_keys"] | None = None,
     ) -> tuple[Float[Tensor, "*batch heads query d_head"], Float[Tensor, "*batch heads key d_head"], None]:
-        """Return the rotated queries and keys, and None in place of a score bias.
+        """Rotate queries and keys by their positions; return them, and None in place of a score bias.
 
         Args:
             query: query vectors; the last query has the same position as the last key.

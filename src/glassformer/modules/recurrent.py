@@ -121,7 +121,7 @@ class FixedContextTranslator(nn.Module):
         Float[Tensor, "batch layers d_model"],
         Float[Tensor, "batch layers d_model"],
     ]:
-        """Return the encoder's hidden states, their padding mask, and its final hidden and cell states.
+        """Encode source sentences: hidden states, their padding mask, and the final hidden and cell states.
 
         In a bidirectional encoder, half of each state comes from the forward direction and half from the
         backward direction.
@@ -140,7 +140,10 @@ class FixedContextTranslator(nn.Module):
         *encoded: Any,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the next token. Arguments are as in `hidden_states`."""
+        """Compute the logits of the token after each target token; ``encoded`` is the output of `encode`.
+
+        Arguments are as in `hidden_states`.
+        """
         return self.output_proj(self.hidden_states(target_ids, *encoded, cache=cache))
 
     def hidden_states(
@@ -153,12 +156,12 @@ class FixedContextTranslator(nn.Module):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's hidden states, from which ``output_proj`` computes the logits.
+        """Compute the decoder's hidden states, from which ``output_proj`` computes the logits.
 
         Args:
             target_ids: all target tokens so far; with a cache, the last token of each beam.
             memory: hidden states of the encoder.
-            memory_mask: True where a source token may be attended to.
+            memory_mask: True where a target position may attend to a source position.
             state: final hidden state of the encoder, which initialises the decoder's.
             cell: final cell state of the encoder, which initialises the decoder's.
             cache: cache from `make_cache`, holding the decoder's states after earlier target tokens.
@@ -173,7 +176,7 @@ class FixedContextTranslator(nn.Module):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the LSTM's hidden states, before any attention. Arguments are as in `hidden_states`."""
+        """Compute the LSTM's hidden states, before any attention. Arguments are as in `hidden_states`."""
         require_sentences(target_ids=target_ids)
         context = state.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous()
         ids = target_ids
@@ -240,7 +243,7 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the LSTM's hidden states, each combined with its attention context vector."""
+        """Compute the LSTM's hidden states, each combined with its attention context vector."""
         states = self.run_decoder(target_ids, state, cell, cache=cache)
         keys = None if cache is None else cache.memory
         attended, _ = self.attention(states, memory, memory, memory_mask, cache=keys)

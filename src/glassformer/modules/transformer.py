@@ -25,7 +25,12 @@ from glassformer.validation import require_same_batch
 
 
 class Embedding(nn.Module):
-    """Token embeddings times √d_model (Vaswani et al., 2017, section 3.4), plus positional encodings."""
+    """Token embeddings times √d_model (Vaswani et al., 2017, section 3.4), plus positional encodings.
+
+    Args:
+        vocabulary_size: number of tokens.
+        config: sizes and options of the model.
+    """
 
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
@@ -132,7 +137,7 @@ class Transformer(nn.Module):
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """Return the encoder output (the memory), and the mask that hides the source's padding."""
+        """Encode source sentences: return the encoder output (the memory) and its padding mask."""
         require_sentences(source_ids=source_ids)
         with explain_bad_ids("source_ids", source_ids, self.config.source_vocabulary_size):
             x = self.source_embedding(source_ids)
@@ -147,7 +152,7 @@ class Transformer(nn.Module):
         *,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the next token. Arguments are as in `hidden_states`."""
+        """Compute the logits of the token after each target token. Arguments are as in `hidden_states`."""
         return self.output_proj(self.hidden_states(target_ids, memory, memory_mask, cache=cache))
 
     def hidden_states(
@@ -158,12 +163,12 @@ class Transformer(nn.Module):
         *,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's hidden states, from which ``output_proj`` computes the logits.
+        """Compute the decoder's hidden states, from which ``output_proj`` computes the logits.
 
         Args:
             target_ids: all target tokens so far; with a cache, the last token of each beam.
             memory: output of the encoder.
-            memory_mask: True where a source token may be attended to.
+            memory_mask: True where a target position may attend to a source position.
             cache: keys and values of the source and of earlier target tokens, from `make_cache`.
         """
         require_sentences(target_ids=target_ids)

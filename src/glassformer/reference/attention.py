@@ -21,8 +21,8 @@ def attention_weights(
     Args:
         query: query vectors: what each position is looking for.
         key: key vectors: what each position can be found by.
-        attn_mask: True where a query may attend to a key. A query whose keys are all masked gets weights
-            of zero.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``. A query whose
+            keys are all masked gets weights of zero.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -45,7 +45,8 @@ def scaled_dot_product_attention(
         query: query vectors: what each position is looking for.
         key: key vectors: what each position can be found by.
         value: value vectors: what each position contributes to the output.
-        attn_mask: mask as in `attention_weights`. A query whose keys are all masked gets an output of zero.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``. A query whose
+            keys are all masked gets an output of zero.
 
     Returns:
         The weighted averages of the values, and the weights.
@@ -75,9 +76,10 @@ def scaled_dot_product_attention_backward(
     Args:
         grad_output: gradient of the loss with respect to the attention output.
         query: query vectors passed to `scaled_dot_product_attention`.
-        key: key vectors passed to it.
-        value: value vectors passed to it.
-        weights: attention weights that it returned. Masked weights are zero, so no mask is needed.
+        key: key vectors passed to `scaled_dot_product_attention`.
+        value: value vectors passed to `scaled_dot_product_attention`.
+        weights: attention weights returned by `scaled_dot_product_attention`. Masked weights are zero, so no
+            mask is needed.
 
     Returns:
         The gradients with respect to query, key and value.

@@ -54,8 +54,8 @@ def layer_norm_backward(
     Args:
         grad_output: gradient of the loss with respect to the output of `layer_norm`.
         x: vectors passed to `layer_norm`.
-        scale: factors passed to it.
-        epsilon: constant passed to it.
+        scale: learned factors passed to `layer_norm`.
+        epsilon: constant passed to `layer_norm`.
 
     Returns:
         The gradients with respect to x, scale and shift.
@@ -79,9 +79,17 @@ def feed_forward(
     outer_weight: Float[Array, "d_ff d_model"],
     outer_bias: Float[Array, " d_model"],
 ) -> Float[Array, "*batch d_model"]:
-    """Apply two linear maps with a ReLU between them: max(0, xW₁ + b₁)W₂ + b₂.
+    """Compute the position-wise feed-forward network: max(0, xW₁ + b₁)W₂ + b₂.
 
-    The maps are the same at every position, and positions do not interact (Vaswani et al., 2017, eq. 2).
+    Two linear transformations with a ReLU between them, the same at every position; positions do not interact
+    (Vaswani et al., 2017, eq. 2).
+
+    Args:
+        x: one vector per position.
+        inner_weight: W₁, applied as ``x @ inner_weight``.
+        inner_bias: b₁.
+        outer_weight: W₂, applied to the hidden activations in the same way.
+        outer_bias: b₂.
 
     Raises:
         ValueError: the shape or dtype of an argument is invalid.

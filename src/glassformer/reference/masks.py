@@ -8,7 +8,7 @@ from glassformer.validation import require_axes, require_ids, require_positive_i
 
 
 def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
-    """Make the mask that lets each position attend to itself and to earlier positions only.
+    """Make a causal mask, which lets each position attend to itself and to earlier positions only.
 
     It is a lower triangular matrix (Vaswani et al., 2017, section 3.2.3).
 
@@ -20,10 +20,10 @@ def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
 
 
 def padding_mask(ids: Int[Array, "*batch key"], pad_id: int) -> Bool[Array, "*batch 1 1 key"]:
-    """Make the mask that lets every head and query attend to tokens, not to padding.
+    """Make a padding mask, which lets every head and query attend to tokens, not to padding.
 
     Args:
-        ids: token ids.
+        ids: padded token ids.
         pad_id: id of the padding token.
 
     Returns:

@@ -28,9 +28,9 @@ def elman_rnn(
 
     Args:
         x: one vector per step.
-        input_weight: W_x.
+        input_weight: W_x, applied as ``x @ input_weight``.
         hidden_weight: W_h, the recurrent matrix.
-        bias: b.
+        bias: b, added at every step.
         initial_state: hidden state before the first step; zeros if omitted.
 
     Returns:
@@ -103,7 +103,7 @@ def additive_attention(
     score_weight: Float[Array, " d_hidden"],
     attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Array, "*batch query d_v"], Float[Array, "*batch query key"]]:
-    """Score each query-key pair with a small network: softmax(tanh(q W_q + k W_k) · w) V.
+    """Compute additive attention: softmax(tanh(q W_q + k W_k) · w) V, with a score per query-key pair.
 
     This is the original attention mechanism of neural machine translation (Bahdanau et al., 2015,
     appendix A.1.2).
@@ -112,10 +112,10 @@ def additive_attention(
         query: hidden states of the decoder.
         key: hidden states of the encoder; their width may differ from that of the queries.
         value: vectors to average, usually the encoder's hidden states again.
-        query_weight: W_q.
-        key_weight: W_k.
-        score_weight: w.
-        attn_mask: True where a query may attend to a key.
+        query_weight: W_q, applied as ``query @ query_weight``.
+        key_weight: W_k, applied as ``key @ key_weight``.
+        score_weight: w, which turns each hidden vector into a score.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``.
 
     Returns:
         The weighted averages of the values, and the weights.

@@ -22,7 +22,7 @@ def softmax(
     The largest score is subtracted first, which prevents overflow and leaves the result unchanged.
 
     Args:
-        x: scores.
+        x: scores, of any shape.
         axis: axis along which the weights sum to one.
         where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero, even in a
             row where no score counts.
@@ -41,7 +41,7 @@ def log_softmax(
 ) -> Float[Array, "*shape"]:
     """Compute the logarithm of the softmax, xᵢ − log Σⱼ exp(xⱼ), which is finite even if exp underflows.
 
-    Arguments and errors are as in `softmax`. The logarithm of a weight of zero is −∞.
+    The logarithm of a weight of zero is −∞. Arguments and errors are as in `softmax`.
     """
     shifted = _shift(x, axis, where)
     total = _sum(np.exp(shifted), axis)
@@ -72,7 +72,7 @@ def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -
     rescaled (Milakov & Gimelshein, 2018, algorithm 3).
 
     Args:
-        x: scores.
+        x: scores, of any shape.
         block_size: number of scores per block.
         axis: axis along which the weights sum to one.
     """

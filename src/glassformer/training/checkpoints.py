@@ -90,7 +90,7 @@ def list_checkpoints(folder: Path) -> list[Path]:
 
 
 def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the mean of the weights of several checkpoints (Vaswani et al., 2017, section 6.1).
+    """Average the weights of several checkpoints (Vaswani et al., 2017, section 6.1).
 
     Raises:
         ValueError: there is no checkpoint, one is damaged, or they belong to different models.

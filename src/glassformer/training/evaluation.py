@@ -156,7 +156,7 @@ def write_results(
     seconds: float,
     **more: Any,
 ) -> None:
-    """Write a result file atomically, with the evaluation and how the translator was trained.
+    """Write an evaluation and a record of the training to a JSON file, atomically.
 
     Args:
         path: path of the file; an existing file is replaced.
@@ -168,6 +168,7 @@ def write_results(
         **more: additional entries.
 
     Raises:
+        ValueError: a value is NaN or infinite.
         OSError: the file cannot be written.
     """
     training = {"command": command, "seed": seed, "device": device, "seconds": seconds}

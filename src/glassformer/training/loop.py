@@ -25,7 +25,7 @@ def draw_batches(
 
     Args:
         source_ids: all source sentences, on any device.
-        target_ids: their translations.
+        target_ids: translations of the source sentences, on the same device.
         batch_size: number of pairs per batch; the incomplete last batch of an epoch is dropped.
         generator: random number generator for the order, on the CPU: every device sees the same batches.
 

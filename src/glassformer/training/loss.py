@@ -97,7 +97,7 @@ def chunked_loss(
         model: model to train.
         source_ids: padded source sentences.
         target_ids: padded translations, with start and end tokens.
-        label_smoothing: as in `cross_entropy`.
+        label_smoothing: probability mass spread evenly over all tokens, as in `cross_entropy`.
         chunk_size: number of tokens whose logits are held in memory at once.
     """
     require_probability(label_smoothing=label_smoothing)

@@ -113,7 +113,7 @@ def run_recipe(
         folder: folder of the run, created if missing.
         device: device to train on.
         data_folder: local folder with the corpus, as in `data.corpora.load_corpus`.
-        progress_bar: as in `Trainer`.
+        progress_bar: True to show a progress bar; by default, only in a terminal.
         command: command line that started the run, stored with the translator and the results.
         report: function that receives each line of progress, in the main process only.
 
@@ -125,7 +125,7 @@ def run_recipe(
         DataFileError: the corpus is unavailable or damaged.
         DivergenceError: the loss is NaN or infinite.
     """
-    _require_same(recipe, folder)
+    _require_same_recipe(recipe, folder)
     with join_workers(device) as (workers, own_device):
         corpus = load_corpus(recipe.corpus, folder=data_folder)
         if workers.is_main:
@@ -170,7 +170,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def describe_origin(recipe: Recipe) -> dict[str, Any]:
-    """Return the corpus, licence and attribution, to be stored with the translator."""
+    """Return the name, licence and attribution of a recipe's corpus, to be stored with the translator."""
     source = SOURCES[recipe.corpus]
     return {"corpus": recipe.corpus, "licence": source.licence, "attribution": source.attribution}
 
@@ -184,7 +184,8 @@ def _train_tokenizer(corpus: Corpus, vocabulary_size: int) -> Tokenizer:
     return Tokenizer.train([*sources, *targets], vocabulary_size=vocabulary_size)
 
 
-def _require_same(recipe: Recipe, folder: Path) -> None:
+def _require_same_recipe(recipe: Recipe, folder: Path) -> None:
+    """Require that the folder holds no run, or a run of this recipe."""
     if (folder / RECIPE_FILE).exists():
         stored, requested = (dataclasses.asdict(one) for one in (read_recipe(folder), recipe))
         if different := list(_differences(stored, requested)):
