@@ -32,7 +32,7 @@ def count_in_corpus(sentences: list[str]) -> int | None:
         corpus = load_corpus("tatoeba-en-fr")
     except DataFileError:
         return None
-    parts = (corpus.train, corpus.validation, *corpus.tests.values())
+    parts = (corpus.train, corpus.validation, *corpus.test_sets.values())
     known = {sentence_key(source) for part in parts for source in part.sources}
     return sum(sentence_key(sentence) in known for sentence in sentences)
 

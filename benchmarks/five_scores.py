@@ -59,7 +59,9 @@ def pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
     """Translate the test set and score it in every way."""
     translator = Translator.load(options.model, device=device)
-    sources, references = (part[: options.sentences] for part in load_corpus("tatoeba-en-fr").tests["test"])
+    sources, references = (
+        part[: options.sentences] for part in load_corpus("tatoeba-en-fr").test_sets["test"]
+    )
     first = [own[:1] for own in references]
     forced = teacher_forced(translator, sources, [own for (own,) in first])
     written = {

@@ -188,7 +188,7 @@ def test_moses_lower_cases_splits_and_escapes():
 @pytest.mark.parametrize("pair", ["en-de", "en-fr"])
 @pytest.mark.parametrize("year", [2016, 2017])
 def test_moses_tokenize_reproduces_the_published_tokens_of_multi30k(pair, year):
-    sentences = load_corpus(f"multi30k-{pair}").tests[f"test{year}"]
+    sentences = load_corpus(f"multi30k-{pair}").test_sets[f"test{year}"]
     targets = [own[0] for own in sentences.references]
     for language, plain in zip(pair.split("-"), (sentences.sources, targets), strict=True):
         name = f"multi30k_tok/test_{year}_flickr.lc.norm.tok.{language}"
@@ -201,7 +201,7 @@ def test_moses_tokenize_reproduces_the_published_tokens_of_multi30k(pair, year):
 @needs_data
 def test_the_references_have_as_many_tokens_as_wu_et_al_report():
     # "reflen=12103" is reported with their 41.02: github.com/LividWo/Revisit-MMT, README-baseline.md
-    references = load_corpus("multi30k-en-de").tests["test2016"].references
+    references = load_corpus("multi30k-en-de").test_sets["test2016"].references
     tokens = moses_tokenize([own[0] for own in references], language="de")
     assert sum(len(sentence.split()) for sentence in tokens) == 12_103
 

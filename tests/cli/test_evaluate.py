@@ -27,7 +27,7 @@ def own_files(tmp_path):
 
 
 def test_every_score_is_printed_with_its_signature(model, corpus_name, capsys):
-    assert evaluate(model, "--corpus", corpus_name, "--tests", "test2016", "test2018") == 0
+    assert evaluate(model, "--corpus", corpus_name, "--test-sets", "test2016", "test2018") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition("  ")[0].rpartition(" ")[0] for line in lines] == [
         f"{test}: {metric}" for test in ("test2016", "test2018") for metric in ("bleu", "moses_bleu", "chrf")
@@ -37,7 +37,7 @@ def test_every_score_is_printed_with_its_signature(model, corpus_name, capsys):
 
 def test_scores_can_be_recomputed_from_the_file(model, corpus_name, tmp_path):
     path = tmp_path / "deep" / "scores.json"
-    assert evaluate(model, "--corpus", corpus_name, "--tests", "test2017", "--json", path) == 0
+    assert evaluate(model, "--corpus", corpus_name, "--test-sets", "test2017", "--json", path) == 0
     record = json.loads(path.read_text(encoding="utf-8"))
     assert rescore(read_results(path), load_corpus(corpus_name)) == record["scores"]
     assert record["decoding"] == {"beam_size": 2, "length_penalty": "gnmt", "max_length": 5}
@@ -48,7 +48,7 @@ def test_scores_can_be_recomputed_from_the_file(model, corpus_name, tmp_path):
 def test_results_record_how_the_translator_was_trained(translator, corpus_name, tmp_path):
     training = {"command": "glassformer train it", "seed": 7, "device": "abacus", "seconds": 3.5}
     translator.save(tmp_path / "model", corpus=corpus_name, training=training)
-    assert evaluate(tmp_path / "model", "--tests", "test2016", "--json", tmp_path / "scores.json") == 0
+    assert evaluate(tmp_path / "model", "--test-sets", "test2016", "--json", tmp_path / "scores.json") == 0
     record = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
     assert training.items() <= record.items()
     assert record["corpus"] == corpus_name
@@ -72,8 +72,8 @@ def test_own_sentences_may_have_several_references(model, own_files, tmp_path):
     [
         (["--source", "x"], "--source, --reference and --language must be given together"),
         (
-            ["--source", "x", "--reference", "y", "--language", "fr", "--tests", "z"],
-            "--corpus, --tests and --data cannot be combined with --source",
+            ["--source", "x", "--reference", "y", "--language", "fr", "--test-sets", "z"],
+            "--corpus, --test-sets and --data cannot be combined with --source",
         ),
     ],
 )
@@ -107,20 +107,20 @@ def test_a_translator_without_a_training_corpus_needs_a_corpus_option(model, cap
 
 def test_a_test_that_the_corpus_lacks_is_named(model, corpus_name, capsys):
     with pytest.raises(SystemExit) as end:
-        evaluate(model, "--corpus", corpus_name, "--tests", "test1066")
+        evaluate(model, "--corpus", corpus_name, "--test-sets", "test1066")
     assert end.value.code == 2
-    assert "--tests must be one of 'test2016'" in capsys.readouterr().err
+    assert "--test-sets must be one of 'test2016'" in capsys.readouterr().err
 
 
 def test_the_names_of_tests_are_validated_before_a_download(model, monkeypatch, capsys):
     monkeypatch.setattr(evaluate_command, "load_corpus", lambda *_, **__: pytest.fail("downloaded"))
     with pytest.raises(SystemExit):
-        evaluate(model, "--corpus", "tatoeba-en-fr", "--tests", "test2016")
-    assert "--tests must be one of 'test', got 'test2016'" in capsys.readouterr().err
+        evaluate(model, "--corpus", "tatoeba-en-fr", "--test-sets", "test2016")
+    assert "--test-sets must be one of 'test', got 'test2016'" in capsys.readouterr().err
 
 
 def test_the_test_names_are_those_of_the_corpus(corpus_name):
-    assert evaluate_command._TESTS["multi30k"] == tuple(load_corpus(corpus_name).tests)
+    assert evaluate_command._TEST_SETS["multi30k"] == tuple(load_corpus(corpus_name).test_sets)
 
 
 @pytest.mark.parametrize(

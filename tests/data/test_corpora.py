@@ -191,12 +191,12 @@ def test_tatoeba_is_split_by_english_sentences_and_normalised(tmp_path):
     lines += ["IT'S 7!\tC'est 7.", "It's 7.\tC'est 7 !"]
     sources = {"tatoeba-en-fr": source_of(tmp_path, {"tatoeba_en_fr/fra.txt": "\n".join(lines) + "\n"})}
     corpus = load_corpus("tatoeba-en-fr", folder=tmp_path, sources=sources)
-    test, validation = corpus.tests["test"], corpus.validation
+    test, validation = corpus.test_sets["test"], corpus.validation
     assert (len(test.sources), len(validation.sources), len(corpus.train.sources)) in [
         (2500, 1000, 11),
         (2500, 1000, 12),  # if "It's 7." and "IT'S 7!" are in train, they are two sources
     ]
-    assert list(corpus.tests) == ["test"]
+    assert list(corpus.test_sets) == ["test"]
     assert (corpus.name, corpus.licence) == ("tatoeba-en-fr", "free")
     assert (corpus.source_language, corpus.target_language) == ("en", "fr")
     together = dict(pairs_of(corpus.train) + pairs_of(validation) + pairs_of(test))
@@ -219,9 +219,9 @@ def test_multi30k_has_the_published_splits_with_aligned_lines(tmp_path):
     corpus = load_corpus("multi30k-en-de", folder=tmp_path, sources=sources)
     assert pairs_of(corpus.train) == [(f"train l’en {line}", f"train l’de {line}") for line in range(7)]
     assert pairs_of(corpus.validation) == [(f"val l’en {line}", f"val l’de {line}") for line in range(5)]
-    sizes = {name: len(sentences.sources) for name, sentences in corpus.tests.items()}
+    sizes = {name: len(sentences.sources) for name, sentences in corpus.test_sets.items()}
     assert sizes == {"test2016": 3, "test2017": 3, "mscoco2017": 2, "test2018": 11}
-    assert corpus.tests["mscoco2017"].references[1] == ("test_2017_mscoco l’de 1",)
+    assert corpus.test_sets["mscoco2017"].references[1] == ("test_2017_mscoco l’de 1",)
     assert (corpus.source_language, corpus.target_language) == ("en", "de")
 
 
@@ -241,7 +241,7 @@ def test_an_unknown_corpus_is_named_with_the_known_ones():
 @needs_data
 def test_the_splits_of_tatoeba_are_those_of_the_stored_scores():
     corpus = load_corpus("tatoeba-en-fr", folder=DATA)
-    test, validation = corpus.tests["test"], corpus.validation
+    test, validation = corpus.test_sets["test"], corpus.validation
     assert [len(part.sources) for part in (corpus.train, validation, test)] == [113_327, 1_000, 2_500]
     assert [len(pairs_of(part)) for part in (corpus.train, validation, test)] == [161_988, 1_433, 3_512]
     assert not keys_of(corpus.train) & (keys_of(validation) | keys_of(test))
@@ -258,7 +258,7 @@ def test_the_splits_of_multi30k_are_the_published_ones(target_language):
     corpus = load_corpus(f"multi30k-en-{target_language}", folder=DATA)
     assert len(pairs_of(corpus.train)) == 29_000
     assert len(pairs_of(corpus.validation)) == 1_014
-    sizes = {name: len(pairs_of(sentences)) for name, sentences in corpus.tests.items()}
+    sizes = {name: len(pairs_of(sentences)) for name, sentences in corpus.test_sets.items()}
     assert sizes == {"test2016": 1_000, "test2017": 1_000, "mscoco2017": 461, "test2018": 1_071}
     assert all(source and target for source, target in pairs_of(corpus.train))
 
@@ -270,7 +270,7 @@ def test_normalisation_preserves_the_tokens_of_published_multi30k_scores(target_
     sacremoses = pytest.importorskip("sacremoses")
     normalise = sacremoses.MosesPunctNormalizer(target_language).normalize
     tokenize = sacremoses.MosesTokenizer(target_language).tokenize
-    test = load_corpus(f"multi30k-en-{target_language}", folder=DATA).tests[f"test{year}"]
+    test = load_corpus(f"multi30k-en-{target_language}", folder=DATA).test_sets[f"test{year}"]
     # Moses's rules match the end of the line, too.
     got = [tokenize(normalise(f"{target.lower()}\n"), return_str=True) for (target,) in test.references]
     official = (MOSES / f"test_{year}_flickr.lc.norm.tok.{target_language}").read_text("utf-8")

@@ -22,7 +22,7 @@ TRAINING = {"command": "glassformer train", "seed": 3, "device": "cpu", "seconds
 def corpus():
     small = small_corpus()
     both = Sentences(small.train.sources[:5], tuple((*own, "Il dort.") for own in small.train.references[:5]))
-    return replace(small, tests={"seen": both, "unseen": small.validation})
+    return replace(small, test_sets={"seen": both, "unseen": small.validation})
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_several_references_are_also_scored_by_the_first_alone():
 
 def test_an_evaluation_has_the_translations_and_their_scores(evaluation, translator, corpus):
     assert evaluation.hypotheses.keys() == {"seen", "unseen"}
-    for name, sentences in corpus.tests.items():
+    for name, sentences in corpus.test_sets.items():
         written = translator.translate(sentences.sources, beam_size=2, max_length=11)
         assert evaluation.hypotheses[name] == written
         scores = score_translations(written, sentences.references, language="fr")
@@ -73,7 +73,7 @@ def test_an_evaluation_has_the_translations_and_their_scores(evaluation, transla
 
 
 def test_a_single_test_set_can_be_evaluated(translator, corpus):
-    assert evaluate(translator, corpus, tests=["unseen"], beam_size=1).scores.keys() == {"unseen"}
+    assert evaluate(translator, corpus, test_sets=["unseen"], beam_size=1).scores.keys() == {"unseen"}
 
 
 def test_rescoring_a_stored_evaluation_gives_the_same_scores(evaluation, corpus, tmp_path):
@@ -86,7 +86,7 @@ def test_rescoring_a_stored_evaluation_gives_the_same_scores(evaluation, corpus,
 
 
 def test_rescoring_uses_the_stored_hypotheses(evaluation, corpus):
-    perfect = [references[0] for references in corpus.tests["seen"].references]
+    perfect = [references[0] for references in corpus.test_sets["seen"].references]
     other = replace(evaluation, hypotheses=evaluation.hypotheses | {"seen": perfect})
     rescored = rescore(other, corpus)
     assert rescored["seen"]["bleu"] == pytest.approx(100)
@@ -139,7 +139,7 @@ def test_hypotheses_that_do_not_fit_their_test_set_are_rejected(evaluation, corp
 @pytest.mark.usefixtures("as_a_user")
 def test_an_unknown_test_set_is_named(translator, corpus):
     with pytest.raises(ValueError, match="tests must be one of 'seen', 'unseen', got 'test2016'"):
-        evaluate(translator, corpus, tests=["test2016"])
+        evaluate(translator, corpus, test_sets=["test2016"])
 
 
 def test_a_summary_has_a_line_for_each_score_with_its_signature(evaluation):

@@ -22,7 +22,7 @@ USAGE = "[--model MODEL]"
 EPILOG = """\
 examples:
   glassformer evaluate                             score the pretrained translator on its own test set
-  glassformer evaluate --model runs/de --tests test2016 --beam-size 5 --json de.json
+  glassformer evaluate --model runs/de --test-sets test2016 --beam-size 5 --json de.json
   glassformer evaluate --source mine.en --reference mine.fr --language fr
   glassformer evaluate --source mine.en --reference one.fr --reference other.fr --language fr
 
@@ -35,7 +35,7 @@ evaluation, with a seed of -1.
 """
 
 # Test sets of each collection, as `load_corpus` names them.
-_TESTS = {"tatoeba": ("test",), "multi30k": ("test2016", "test2017", "mscoco2017", "test2018")}
+_TEST_SETS = {"tatoeba": ("test",), "multi30k": ("test2016", "test2017", "mscoco2017", "test2018")}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     corpus.add_argument(
         "--corpus", choices=tuple(SOURCES), help="corpus (default: the translator's training corpus)"
     )
-    corpus.add_argument("--tests", nargs="+", metavar="NAME", help="names of the test sets (default: all)")
+    corpus.add_argument(
+        "--test-sets", nargs="+", metavar="NAME", help="names of the test sets (default: all)"
+    )
     add_data_option(corpus)
     own = parser.add_argument_group("your own sentences")
     own.add_argument("--source", type=Path, metavar="FILE", help="source sentences, one per line")
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     metadata = read_metadata(folder)
     corpus = _read_own(args) if args.source else _load_corpus(args, metadata)
     decoding = {"beam_size": 4, "length_penalty": "gnmt"} | beam_search_options(args)
-    evaluation = evaluate(translator, corpus, tests=args.tests, **decoding)
+    evaluation = evaluate(translator, corpus, test_sets=args.test_sets, **decoding)
     for line in summarise(evaluation):
         print(line)
     if args.json:
@@ -90,8 +92,8 @@ def _require_consistent(args: argparse.Namespace) -> None:
     own = (args.source, args.reference, args.language)
     if any(own) and not all(own):
         args.parser.error("--source, --reference and --language must be given together")
-    if any(own) and (args.corpus or args.tests or args.data):
-        args.parser.error("--corpus, --tests and --data cannot be combined with --source")
+    if any(own) and (args.corpus or args.test_sets or args.data):
+        args.parser.error("--corpus, --test-sets and --data cannot be combined with --source")
 
 
 def _load_corpus(args: argparse.Namespace, metadata: dict[str, Any]) -> Corpus:
@@ -101,8 +103,8 @@ def _load_corpus(args: argparse.Namespace, metadata: dict[str, Any]) -> Corpus:
             f"{args.model} does not record its training corpus: name a test corpus with --corpus"
         )
     require_choice(tuple(SOURCES), corpus=name)
-    for test in args.tests or ():  # before a download
-        require_choice(_TESTS[name.partition("-")[0]], tests=test)
+    for test in args.test_sets or ():  # before a download
+        require_choice(_TEST_SETS[name.partition("-")[0]], test_sets=test)
     return load_corpus(name, folder=args.data)
 
 

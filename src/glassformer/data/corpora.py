@@ -53,7 +53,7 @@ class Corpus:
         licence: terms of use.
         train: training sentences.
         validation: validation sentences.
-        tests: test sets by name.
+        test_sets: test sets by name.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Corpus:
     licence: str
     train: Sentences
     validation: Sentences
-    tests: Mapping[str, Sentences]
+    test_sets: Mapping[str, Sentences]
 
 
 def load_corpus(

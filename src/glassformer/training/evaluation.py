@@ -85,27 +85,27 @@ def score_translations(
 
 
 def evaluate(
-    translator: Translator, corpus: Corpus, *, tests: Sequence[str] | None = None, **decoding: Any
+    translator: Translator, corpus: Corpus, *, test_sets: Sequence[str] | None = None, **decoding: Any
 ) -> Evaluation:
     """Translate the test sets of a corpus and score the translations.
 
     Args:
         translator: translator to evaluate.
         corpus: corpus with the source sentences and their references.
-        tests: names of the test sets; by default all test sets of the corpus.
+        test_sets: names of the test sets; by default all test sets of the corpus.
         **decoding: decoding options, as in `Translator.translate`.
 
     Raises:
         ValueError: the corpus has no such test set, or an option is invalid.
     """
-    names = tuple(corpus.tests) if tests is None else tuple(tests)
+    names = tuple(corpus.test_sets) if test_sets is None else tuple(test_sets)
     for name in names:
-        require_choice(tuple(corpus.tests), tests=name)
+        require_choice(tuple(corpus.test_sets), test_sets=name)
     scores: dict[str, dict[str, Score]] = {}
     hypotheses, seconds = {}, {}
     for name in names:
         start = time.perf_counter()
-        hypotheses[name] = translator.translate(corpus.tests[name].sources, **decoding)
+        hypotheses[name] = translator.translate(corpus.test_sets[name].sources, **decoding)
         seconds[name] = round(time.perf_counter() - start, 2)
         scores[name] = _score(hypotheses[name], corpus, name)
     return Evaluation(
@@ -139,7 +139,7 @@ def rescore(evaluation: Evaluation, corpus: Corpus) -> dict[str, dict[str, float
     if evaluation.corpus != corpus.name:
         raise ValueError(f"corpus must be that of the evaluation, {evaluation.corpus!r}, got {corpus.name!r}")
     for name in evaluation.hypotheses:
-        require_choice(tuple(corpus.tests), hypotheses=name)
+        require_choice(tuple(corpus.test_sets), hypotheses=name)
     return {
         name: {metric: score.value for metric, score in _score(translations, corpus, name).items()}
         for name, translations in evaluation.hypotheses.items()
@@ -203,7 +203,9 @@ def summarise(evaluation: Evaluation) -> list[str]:
 
 
 def _score(translations: Sequence[str], corpus: Corpus, test: str) -> dict[str, Score]:
-    return score_translations(translations, corpus.tests[test].references, language=corpus.target_language)
+    return score_translations(
+        translations, corpus.test_sets[test].references, language=corpus.target_language
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -216,7 +216,7 @@ def _differences(stored: dict[str, Any], requested: dict[str, Any], prefix: str 
 
 
 def _describe_run(recipe: Recipe, corpus: Corpus, trainer: Trainer) -> Iterator[str]:
-    tests = ", ".join(f"{name} ({len(sentences.sources):,})" for name, sentences in corpus.tests.items())
+    tests = ", ".join(f"{name} ({len(sentences.sources):,})" for name, sentences in corpus.test_sets.items())
     yield (
         f"corpus: {corpus.name} ({corpus.licence}), {len(corpus.train.sources):,} training and "
         f"{len(corpus.validation.sources):,} validation sentences; test sets: {tests}"
