@@ -38,5 +38,5 @@ def test_one_legend_serves_all_panels():
 def test_an_invalid_argument_is_named():
     with pytest.raises(ValueError, match=r"batches\['b'\] must hold lengths above 0, got 0"):
         plot_batches({"a": [1], "b": np.array([2, 0])})
-    with pytest.raises(ValueError, match="count must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="batches must hold at least 1, got 0"):
         plot_batches({})

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import pytest
 
 from glassformer.plotting.beams import plot_beams
@@ -65,12 +64,6 @@ def test_the_best_hypothesis_is_bold_up_to_its_end(ax):
 
 def test_the_best_hypothesis_is_optional():
     assert not any(text.get_weight() == "bold" for text in plot_beams(TREE, kept=[]).texts)
-
-
-def test_it_draws_on_the_given_axes():
-    _, ax = plt.subplots()
-    assert plot_beams(TREE, kept=[], ax=ax, title="a tree") is ax
-    assert ax.get_title(loc="left") == "a tree"
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,3 @@ def test_a_wrong_number_of_labels_is_rejected(draw, weights):
 def test_an_invalid_matrix_is_rejected(draw, argument, message):
     with pytest.raises(ValueError, match=message):
         draw(argument)
-
-
-def test_weights_above_one_need_a_higher_limit():
-    assert plot_attention([[0.5, 1.5]], limit=2.0).collections[0].get_clim() == (0, 2)

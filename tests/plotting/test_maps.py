@@ -69,7 +69,7 @@ def test_rows_and_columns_are_labelled(weights_of):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda weights: {}, "at least 1 attention, got 0"),
+        (lambda weights: {}, "weights_of must hold at least 1, got 0"),
         (lambda weights: weights | {"more": np.ones((2, 1, 1))}, r"same number of heads, got \[2, 3\]"),
         (lambda weights: {"reads": 2 * np.ones((1, 2, 2))}, r"weights_of\['reads'\] must be between 0 and 1"),
         (lambda weights: {"reads": np.ones((2, 2))}, "must have 3 axes"),

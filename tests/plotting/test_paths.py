@@ -41,12 +41,6 @@ def test_words_are_in_reading_order_and_do_not_touch():
     assert min(gaps) > 1
 
 
-def test_it_draws_on_the_given_axes():
-    _, ax = plt.subplots()
-    assert plot_paths(WORDS, 0, 1, ax=ax, title="a title") is ax
-    assert "a title" in (ax.get_title(), ax.get_title(loc="left"))
-
-
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize(("first", "last"), [(2, 2), (3, 1), (-1, 2), (0, 5)])
 def test_ends_in_the_wrong_order_or_outside_the_sentence_are_rejected(first, last):

@@ -44,7 +44,7 @@ def test_groups_differ_in_more_than_their_colour():
 @pytest.mark.parametrize(
     ("shares", "message"),
     [
-        ({}, "shares must hold at least 1 group, got 0"),
+        ({}, "shares must hold at least 1, got 0"),
         ({"a": [0.5, 1.5]}, r"shares\['a'\] must be between 0 and 1, got numbers from 0.5 to 1.5"),
         ({"a": [-0.5]}, r"got numbers from -0.5 to -0.5"),
     ],

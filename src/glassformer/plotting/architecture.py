@@ -81,7 +81,7 @@ def _tokens(sketch: Sketch, part: str) -> None:
     lit = part == "recurrence"
     starts = [left + 1.2 + 2.75 * place for left in (_ENCODER, _DECODER) for place in range(5)]
     for left in starts:
-        sketch.box(left, 0.7, 1.6, 1.6, lit=lit, radius=0.5)
+        sketch.box((left, 0.7, 1.6, 1.6), lit=lit, radius=0.5)
     if lit:
         for before, after in pairwise(starts):
             sketch.arrow((before + 1.8, 1.5), (after - 0.1, 1.5), lit=True)
@@ -92,7 +92,7 @@ def _entrance(sketch: Sketch, part: str, left: float) -> None:
     middle = left + _STACK_WIDTH / 2
     lit = part == "positional_encoding"
     sketch.arrow((middle, 2.5), (middle, 3.3), muted_alpha=0.6, head=False)
-    sketch.label("embedding", left, 3.3, _STACK_WIDTH, 2.0)
+    sketch.label("embedding", (left, 3.3, _STACK_WIDTH, 2.0))
     sketch.arrow((middle, 5.3), (middle, 8.7))
     wave = np.linspace(0, 2 * np.pi, 50)
     start = left - 3.6
@@ -107,9 +107,8 @@ def _entrance(sketch: Sketch, part: str, left: float) -> None:
 def _block(sketch: Sketch, part: str, left: float, names: tuple[str, ...]) -> None:
     """Draw one of the N blocks: its sublayers, one above the other."""
     inside = part == "transformer_block"
-    sketch.frame(
-        left, 7.7, _STACK_WIDTH, _ROWS[len(names) - 1] - 4.3, lit=inside or part == "encoder_decoder"
-    )
+    pane = (left, 7.7, _STACK_WIDTH, _ROWS[len(names) - 1] - 4.3)
+    sketch.frame(pane, lit=inside or part == "encoder_decoder")
     for name, bottom in zip(names, _ROWS, strict=False):
         attends = name.endswith("attention") and part in ("multi_head_attention", "looking_inside")
         special = (part, name) in (("masks", "masked attention"), ("encoder_decoder", "cross-attention"))
@@ -121,16 +120,10 @@ def _sublayer(sketch: Sketch, name: str, left: float, bottom: float, *, lit: boo
     inner, width, middle = left + 1.6, _STACK_WIDTH - 3.2, left + _STACK_WIDTH / 2
     bar = bottom + 2.5
     sketch.arrow((middle, bottom - 0.9), (middle, bottom), head=False)
-    sketch.arrow(
-        (middle, bottom - 0.45),
-        (left + 0.8, bottom - 0.45),
-        (left + 0.8, bar + 0.2),
-        (inner, bar + 0.2),
-        lit=norm,
-        head=False,
-    )
-    sketch.label(name, inner, bottom, width, 2.1, lit=lit)
-    sketch.box(inner, bar, width, 0.4, lit=norm, radius=0.2, fill=0.35)
+    corners = ((left + 0.8, bottom - 0.45), (left + 0.8, bar + 0.2))
+    sketch.arrow((middle, bottom - 0.45), *corners, (inner, bar + 0.2), lit=norm, head=False)
+    sketch.label(name, (inner, bottom, width, 2.1), lit=lit)
+    sketch.box((inner, bar, width, 0.4), lit=norm, radius=0.2, fill=0.35)
 
 
 def _encoder(sketch: Sketch, part: str) -> None:
@@ -138,47 +131,28 @@ def _encoder(sketch: Sketch, part: str) -> None:
     sketch.text(_ENCODER - 0.8, _ROWS[1] + 2.4, "N ×", align="right")
     top, middle, turn = _ROWS[1] + 3.4, _ENCODER + _STACK_WIDTH / 2, _ENCODER + _STACK_WIDTH + 2.2
     height = _ROWS[1] + 1.05
-    sketch.arrow(
-        (middle, top - 0.5),
-        (middle, top + 1.6),
-        (turn, top + 1.6),
-        (turn, height),
-        (_DECODER + 1.6, height),
-        lit=part == "encoder_decoder",
-    )
+    corners = ((middle, top + 1.6), (turn, top + 1.6), (turn, height))
+    lit = part == "encoder_decoder"
+    sketch.arrow((middle, top - 0.5), *corners, (_DECODER + 1.6, height), lit=lit)
 
 
 def _decoder(sketch: Sketch, part: str) -> None:
     _block(sketch, part, _DECODER, ("masked attention", "cross-attention", "feed-forward"))
     sketch.text(_DECODER - 0.8, _ROWS[2] + 2.4, "N ×", align="right")
     middle, right = _DECODER + _STACK_WIDTH / 2, _DECODER + _STACK_WIDTH
-    lit = part in ("training", "decoding")
+    trains, decodes = part == "training", part == "decoding"
     sketch.arrow((middle, _ROWS[2] + 2.9), (middle, 21.3))
-    sketch.label("linear, softmax", _DECODER, 21.3, _STACK_WIDTH, 2.0, lit=lit)
-    if part == "decoding":
-        sketch.arrow(
-            (middle, 23.3),
-            (middle, 24.7),
-            (right + 2.4, 24.7),
-            (right + 2.4, 1.5),
-            (right - 0.2, 1.5),
-            lit=True,
-        )
-    elif part == "training":
+    sketch.label("linear, softmax", (_DECODER, 21.3, _STACK_WIDTH, 2.0), lit=trains or decodes)
+    if not trains and not decodes:
+        sketch.arrow((middle, 23.3), (middle, 25.2))
+        return
+    x, y = (right + 0.1, 4.3) if trains else (right - 0.2, 1.5)
+    corners = ((middle, 24.7), (right + 2.4, 24.7), (right + 2.4, y))
+    sketch.arrow((middle, 23.3), *corners, (x, y), lit=True, dashed=trains)
+    if trains:
         sketch.text(middle - 0.8, 24.6, "loss", align="right", color=COLORS["violet"], weight="bold")
-        sketch.arrow(
-            (middle, 23.3),
-            (middle, 24.7),
-            (right + 2.4, 24.7),
-            (right + 2.4, 4.3),
-            (right + 0.1, 4.3),
-            lit=True,
-            dashed=True,
-        )
         for bottom in _ROWS:
             sketch.arrow((right + 2.4, bottom + 1.05), (right - 1.5, bottom + 1.05), lit=True, dashed=True)
-    else:
-        sketch.arrow((middle, 23.3), (middle, 25.2))
 
 
 def _lens(sketch: Sketch, part: str) -> None:
@@ -187,7 +161,7 @@ def _lens(sketch: Sketch, part: str) -> None:
     sketch.polygon(
         [(box, _ROWS[0]), (_LENS, 1.3), (_LENS, 23.5), (box, _ROWS[0] + 2.1)], lit=part == "looking_inside"
     )
-    sketch.frame(_LENS, 0.8, width, height, lit=part in ("multi_head_attention", "looking_inside"))
+    sketch.frame((_LENS, 0.8, width, height), lit=part in ("multi_head_attention", "looking_inside"))
     for depth in (0.6, 1.2):
         left, right, bottom, top = _LENS + depth, _LENS + width + depth, 0.8 + depth, 0.8 + height + depth
         edge = ((left, top - 0.6), (left, top), (right, top), (right, bottom), (right - 0.6, bottom))
@@ -201,15 +175,13 @@ def _chain(sketch: Sketch, part: str) -> None:
     middle, right, value = _CHAIN + _STEP_WIDTH / 2, _CHAIN + _STEP_WIDTH, _LENS + 21.2
     for name, x in (("query", _CHAIN + 2.6), ("key", right - 2.6), ("value", value)):
         color = COLORS[name]
-        sketch.label(name[0].upper(), x - 1.2, 1.4, 2.4, 2.2, lit=vectors, color=color, size=SIZES["tick"])
-        target = (
-            ((x, _STEPS["scores"]),)
-            if name != "value"
-            else ((x, _STEPS["mix"] + 1.1), (right, _STEPS["mix"] + 1.1))
-        )
-        sketch.arrow((x, 3.6), *target, lit=vectors, color=color)
+        box = (x - 1.2, 1.4, 2.4, 2.2)
+        sketch.label(name[0].upper(), box, lit=vectors, color=color, size=SIZES["tick"])
+        entry = _STEPS["mix"] + 1.1
+        path = [(x, entry), (right, entry)] if name == "value" else [(x, _STEPS["scores"])]
+        sketch.arrow((x, 3.6), *path, lit=vectors, color=color)
     for (step, bottom), shades in zip(_STEPS.items(), _matrices(), strict=True):
-        sketch.label(step, _CHAIN, bottom, _STEP_WIDTH, 2.2, lit=step in lit, align="left")
+        sketch.label(step, (_CHAIN, bottom, _STEP_WIDTH, 2.2), lit=step in lit, align="left")
         for piece, color, distance in _FORMULAS.get(step, ()):
             ink = "white" if step in lit else COLORS[color]
             sketch.text(right - distance, bottom + 1.1, piece, align="right", color=ink, weight="bold")

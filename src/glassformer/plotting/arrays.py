@@ -1,6 +1,6 @@
 """Convert the arguments of plot functions: NumPy arrays, nested lists, and tensors on any device."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,20 @@ def to_array(name: str, numbers: Any, axes: tuple[int, ...]) -> Array:
     if count := int(np.isinf(array).sum()):
         raise ValueError(f"{name} must be finite, got {count} infinite among {array.size} numbers")
     return array
+
+
+def to_arrays(name: str, numbers_of: Mapping[str, Any], axes: tuple[int, ...]) -> dict[str, Array]:
+    """Convert each entry of a mapping as `to_array` does, and require at least one."""
+    if not numbers_of:
+        raise ValueError(f"{name} must hold at least 1, got 0")
+    return {key: to_array(f"{name}[{key!r}]", numbers, axes) for key, numbers in numbers_of.items()}
+
+
+def require_shares(name: str, array: Array) -> None:
+    """Require numbers from 0 to 1, up to rounding errors."""
+    low, high = array.min(), array.max()
+    if low < 0 or high > 1 + 1e-6:
+        raise ValueError(f"{name} must be between 0 and 1, got numbers from {low:g} to {high:g}")
 
 
 def require_labels(name: str, labels: Sequence[str] | None, count: int) -> None:

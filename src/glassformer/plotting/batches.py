@@ -7,18 +7,16 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import to_array
+from glassformer.plotting.arrays import to_arrays
 from glassformer.plotting.style import COLORS, panels, styled
 
 
 @styled
-def plot_batches(batches: Mapping[str, Any], *, xlabel: str = "tokens", ylabel: str = "sentences") -> Array:
+def plot_batches(batches: Mapping[str, Any]) -> Array:
     """Plot each batch in its own panel, with one row per sentence, padded to the longest.
 
     Args:
         batches: sentence lengths, (sentences,), above zero, by the title of their panel.
-        xlabel: label of the x axis: the unit of the lengths.
-        ylabel: label of the y axis.
 
     Returns:
         An array of axes, one per batch.
@@ -26,7 +24,7 @@ def plot_batches(batches: Mapping[str, Any], *, xlabel: str = "tokens", ylabel: 
     Raises:
         ValueError: there is no batch, or a length is not above zero.
     """
-    drawn = {title: to_array(f"batches[{title!r}]", lengths, (1,)) for title, lengths in batches.items()}
+    drawn = to_arrays("batches", batches, (1,))
     for title, lengths in drawn.items():
         if lengths.min() <= 0:
             raise ValueError(f"batches[{title!r}] must hold lengths above 0, got {lengths.min():g}")
@@ -38,7 +36,7 @@ def plot_batches(batches: Mapping[str, Any], *, xlabel: str = "tokens", ylabel: 
             rows, widest - ordered, left=ordered, height=0.8, color=(COLORS["text"], 0.18), label="padding"
         )
         ax.barh(rows, ordered, height=0.8, color=COLORS["violet"], label="tokens")
-        ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(0, widest), ylim=(-0.5, len(lengths) - 0.5))
+        ax.set(xlabel="tokens", ylabel="sentences", xlim=(0, widest), ylim=(-0.5, len(lengths) - 0.5))
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.set_yticks([])
         ax.set_title(title, loc="left")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
-from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, styled
+from glassformer.plotting.style import COLORS, SIZES, panels, styled
 
 Prefix = tuple[str, ...]
 
@@ -19,8 +19,6 @@ def plot_beams(
     *,
     kept: Collection[Prefix],
     best: Prefix = (),
-    ax: Axes | None = None,
-    title: str | None = None,
 ) -> Axes:
     """Plot the prefixes of hypotheses as a tree that grows to the right, word by word.
 
@@ -31,8 +29,6 @@ def plot_beams(
         probabilities: probability of each prefix, a tuple of words.
         kept: prefixes that the search kept.
         best: hypothesis that the search returns.
-        ax: axes to draw on; a new figure if omitted.
-        title: title of the panel.
 
     Raises:
         ValueError: there is no prefix, the parent of a prefix is missing, or ``kept`` or ``best`` are not
@@ -44,7 +40,7 @@ def plot_beams(
     _require_among(probabilities, "kept", kept)
     _require_among(probabilities, "best", [best])
     heights = _heights(probabilities)
-    ax = axes_or_new(ax, height=0.6 + _ROW * (1 + max(heights.values())))
+    ax = panels(1, height=0.6 + _ROW * (1 + max(heights.values())))[0]
     on_path = {(), *kept, *(best[:length] for length in range(len(best)))}
     for words, probability in probabilities.items():
         is_best, is_kept = best[: len(words)] == words, words in on_path
@@ -58,7 +54,7 @@ def plot_beams(
     ax.plot(0, heights[()], marker="o", color=COLORS["violet"], markersize=6)
     ax.set(xlim=(-0.15, max(map(len, probabilities)) + 0.5), ylim=(-0.65, max(heights.values()) + 0.65))
     ax.axis("off")
-    return finish(ax, title)
+    return ax
 
 
 def _require_among(probabilities: Mapping[Prefix, float], name: str, prefixes: Iterable[Prefix]) -> None:

@@ -50,7 +50,7 @@ def _block(sketch: Sketch, name: str, left: float) -> None:
     stream, pre_norm = left + 3.2, name == "pre-norm"
     sublayers = _SUBLAYERS[name]
     top = _FOOT + _STEP * len(sublayers)
-    sketch.frame(left, _FOOT - 0.6, _FRAME, top - _FOOT + 0.4)
+    sketch.frame((left, _FOOT - 0.6, _FRAME, top - _FOOT + 0.4))
     sketch.text(stream + 1.2, top + 1.3, name, align="left", size=SIZES["label"], weight="bold")
     sketch.text(stream + 1.0, 0.9, "one vector per word", align="left")
     sketch.arrow((stream, 0.2), (stream, top + 1.9), lit=True)
@@ -66,17 +66,17 @@ def _sublayer(sketch: Sketch, name: str, stream: float, bottom: float, *, pre_no
     sketch.arrow((stream, bottom + 0.3), (middle, bottom + 0.3), (middle, box), head=False)
     if pre_norm:
         _norm(sketch, left, bottom + 0.9, _BOX_WIDTH)
-    sketch.label(name, left, box, _BOX_WIDTH, _BOX_HEIGHT)
+    sketch.label(name, (left, box, _BOX_WIDTH, _BOX_HEIGHT))
     if name == "cross-attention":
         end = left + _BOX_WIDTH
         sketch.arrow((end + 1.2, box - 1.4), (end + 1.2, box + 1.2), (end, box + 1.2))
         sketch.text(end + 1.8, box - 2.3, "memory", align="right")
     sketch.arrow((middle, box + _BOX_HEIGHT), (middle, plus), (stream + 1.1, plus))
-    sketch.label("+", stream - 0.9, plus - 0.9, 1.8, 1.8, color=COLORS["violet"], size=SIZES["label"])
+    sketch.label("+", (stream - 0.9, plus - 0.9, 1.8, 1.8), color=COLORS["violet"], size=SIZES["label"])
     if not pre_norm:
         _norm(sketch, stream - 2.4, plus + 1.3, 4.8)
 
 
 def _norm(sketch: Sketch, left: float, bottom: float, width: float) -> None:
-    sketch.box(left, bottom, width, _NORM_HEIGHT, lit=True, radius=0.6)
+    sketch.box((left, bottom, width, _NORM_HEIGHT), lit=True, radius=0.6)
     sketch.text(left + width / 2, bottom + _NORM_HEIGHT / 2, "norm", color="white", weight="bold")

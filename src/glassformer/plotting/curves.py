@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import to_array
-from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, size_of, styled
+from glassformer.plotting.arrays import to_array, to_arrays
+from glassformer.plotting.style import COLORS, FREE_COLORS, SIZES, axes_or_new, finish, size_of, styled
 from glassformer.validation import require_choice, require_positive_int, require_width
 
-_FREE_COLORS = ("violet", "amber", "slate", "rose")
 _MARKERS = "os^Dv"
 _LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1.5, 1, 1.5)))
 _MOST_MARKERS = 25  # a curve with more points has no markers
@@ -75,14 +74,8 @@ def plot_curves(
         lines[line] = mean[-1]
         if len(seeds) > 1:
             floor = seeds.min(axis=0) if yscale == "log" else -np.inf
-            ax.fill_between(
-                points,
-                np.maximum(mean - spread, floor),
-                mean + spread,
-                color=each.color,
-                alpha=0.2,
-                linewidth=0,
-            )
+            low = np.maximum(mean - spread, floor)
+            ax.fill_between(points, low, mean + spread, color=each.color, alpha=0.2, linewidth=0)
     ax.set(xlabel=xlabel, ylabel=ylabel, xscale=xscale, yscale=yscale)
     if xscale != "linear" and len(points) <= _MOST_TICKS:
         ax.set_xticks(points, [f"{point:g}" for point in points])
@@ -167,14 +160,10 @@ def plot_histograms(
 
 def _series(argument: str, numbers_of: Mapping[str, Any], axes: tuple[int, ...]) -> Iterator[_Series]:
     """Assign a style to each series; query, key and value keep their colours."""
-    if not numbers_of:
-        raise ValueError(f"{argument} must hold at least 1, got 0")
-    for place, (name, numbers) in enumerate(numbers_of.items()):
-        color = name if name in COLORS else _FREE_COLORS[place % len(_FREE_COLORS)]
-        array = to_array(f"{argument}[{name!r}]", numbers, axes).astype(float)
-        yield _Series(
-            name, array, COLORS[color], _MARKERS[place % len(_MARKERS)], _LINES[place % len(_LINES)]
-        )
+    for place, (name, numbers) in enumerate(to_arrays(argument, numbers_of, axes).items()):
+        color = COLORS[name if name in COLORS else FREE_COLORS[place % len(FREE_COLORS)]]
+        marker, line = _MARKERS[place % len(_MARKERS)], _LINES[place % len(_LINES)]
+        yield _Series(name, numbers.astype(float), color, marker, line)
 
 
 def _require_scale(name: str, scale: str, arrays: Mapping[str, Array]) -> None:

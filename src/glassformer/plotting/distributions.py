@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import require_labels, to_array
+from glassformer.plotting.arrays import require_labels, to_array, to_arrays
 from glassformer.plotting.style import COLORS, finish, panels, styled
 from glassformer.validation import require_shape
 
@@ -28,7 +28,7 @@ def plot_scores_and_weights(scores: Any, weights: Mapping[str, Any], *, labels: 
     """
     bars = to_array("scores", scores, (1,))
     require_labels("labels", labels, len(bars))
-    drawn = {title: to_array(f"weights[{title!r}]", numbers, (1,)) for title, numbers in weights.items()}
+    drawn = to_arrays("weights", weights, (1,))
     require_shape(bars.shape, **{f"weights[{title!r}]": numbers for title, numbers in drawn.items()})
     axes = panels(1 + len(drawn), height=0.7 + 0.32 * len(bars))
     _bars(axes[0], bars, "scores", COLORS["slate"], "{:+.1f}")

@@ -7,11 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import require_labels, to_array
-from glassformer.plotting.style import COLORS, SIZES, finish, panels, styled
+from glassformer.plotting.arrays import require_labels, to_array, to_arrays
+from glassformer.plotting.style import COLORS, FREE_COLORS, SIZES, finish, panels, styled
 from glassformer.validation import require_multiple
 
-_COLORS = ("violet", "amber", "slate", "rose")
 _GAP = 0.6  # cells between two heads
 
 
@@ -37,7 +36,7 @@ def plot_split(x: Any, pieces: Mapping[str, Any], *, words: Sequence[str]) -> An
     cells = to_array("x", x, (2,))
     _require_same_cells("x", cells, cells.size)
     require_labels("words", words, len(cells))
-    drawn = {title: to_array(f"pieces[{title!r}]", piece, (3,)) for title, piece in pieces.items()}
+    drawn = to_arrays("pieces", pieces, (3,))
     counts = {len(piece) for piece in drawn.values()}
     if len(counts) != 1:
         raise ValueError(f"pieces must have the same number of heads, got {sorted(counts)}")
@@ -69,10 +68,9 @@ def _draw(ax: Axes, blocks: Array, words: Sequence[str], d_model: int, num_heads
         for row, entries in enumerate(rows):
             for column, entry in enumerate(entries):
                 word, place = divmod(int(entry), d_model)
-                owner = place * num_heads // d_model
-                _cell(
-                    ax, column, top + row, f"{words[word][0]}{place}", COLORS[_COLORS[owner % len(_COLORS)]]
-                )
+                head = place * num_heads // d_model
+                color = COLORS[FREE_COLORS[head % len(FREE_COLORS)]]
+                _cell(ax, column, top + row, f"{words[word][0]}{place}", color)
         if len(blocks) > 1:
             ax.text(-0.15, top + height / 2, f"head {block}", rotation=90, va="center", ha="right")
 

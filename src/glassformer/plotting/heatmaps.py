@@ -12,10 +12,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import require_labels, to_array
+from glassformer.plotting.arrays import require_labels, require_shares, to_array
 from glassformer.plotting.colors import DIVERGING, SEQUENTIAL, ink_on
 from glassformer.plotting.style import COLORS, SIZES, WIDTH, axes_or_new, color_bar, finish, size_of, styled
-from glassformer.validation import require_mask, require_positive
+from glassformer.validation import require_mask
 
 _MAY, _MAY_NOT = COLORS["violet"], "none"
 _LARGEST_CELL = 0.5  # inches
@@ -33,7 +33,6 @@ def plot_attention(
     columns: Sequence[str] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
-    limit: float | int = 1.0,
 ) -> Axes:
     """Plot attention weights, with a row per query and a column per key.
 
@@ -46,20 +45,14 @@ def plot_attention(
         columns: key tokens.
         ax: axes to draw on; a new figure if omitted.
         title: title of the panel.
-        limit: weight at the dark end of the scale.
 
     Raises:
-        ValueError: ``weights`` is not a matrix of finite numbers between 0 and ``limit``, or the number of
-            labels is wrong.
+        ValueError: ``weights`` is not a matrix of numbers between 0 and 1, or the number of labels is wrong.
     """
     matrix = to_array("weights", weights, axes=(2,))
-    require_positive(limit=limit)
-    if matrix.min() < 0 or matrix.max() > limit + 1e-6:
-        raise ValueError(
-            f"weights must be between 0 and {limit:g}, got numbers from {matrix.min():g} to {matrix.max():g}"
-        )
+    require_shares("weights", matrix)
     ax, cells = _grid(matrix, ax, rows, columns)
-    _shade(ax, cells, matrix, SEQUENTIAL, (0, limit), _write_weight)
+    _shade(ax, cells, matrix, SEQUENTIAL, (0, 1), _write_weight)
     return _query_by_key(ax, title)
 
 
@@ -119,8 +112,7 @@ def plot_matrix(
         title: title of the panel.
 
     Raises:
-        ValueError: ``matrix`` is not a matrix of finite numbers, or the number of labels is
-            wrong.
+        ValueError: ``matrix`` is not a matrix of finite numbers, or the number of labels is wrong.
     """
     numbers = to_array("matrix", matrix, axes=(2,))
     limit = float(np.abs(numbers).max()) or 1.0

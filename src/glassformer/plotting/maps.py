@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import to_array
+from glassformer.plotting.arrays import require_shares, to_arrays
 from glassformer.plotting.colors import SEQUENTIAL
 from glassformer.plotting.style import COLORS, SIZES, WIDTH, open_figure, styled
 
@@ -30,18 +30,12 @@ def plot_maps(weights_of: Mapping[str, Any]) -> Array:
     Raises:
         ValueError: there is no attention, the numbers of heads differ, or a weight is not between 0 and 1.
     """
-    if not weights_of:
-        raise ValueError("weights_of must hold at least 1 attention, got 0")
-    drawn = {name: to_array(f"weights_of[{name!r}]", weights, (3,)) for name, weights in weights_of.items()}
+    drawn = to_arrays("weights_of", weights_of, (3,))
     counts = {len(weights) for weights in drawn.values()}
     if len(counts) > 1:
         raise ValueError(f"weights_of must have the same number of heads, got {sorted(counts)}")
     for name, weights in drawn.items():
-        if weights.min() < 0 or weights.max() > 1 + 1e-6:
-            raise ValueError(
-                f"weights_of[{name!r}] must be between 0 and 1, "
-                f"got numbers from {weights.min():g} to {weights.max():g}"
-            )
+        require_shares(f"weights_of[{name!r}]", weights)
     (num_heads,) = counts
     return _draw(drawn, num_heads)
 

@@ -5,28 +5,24 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
-from glassformer.plotting.style import COLORS, SIZES, axes_or_new, styled
+from glassformer.plotting.style import COLORS, SIZES, panels, styled
 
 
 @styled
-def plot_paths(
-    words: Sequence[str], first: int, last: int, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
+def plot_paths(words: Sequence[str], first: int, last: int) -> Axes:
     """Draw two paths between two words: recurrence below, word by word; attention above, in one step.
 
     Args:
         words: words of the sentence.
         first: index of the word where the signal starts, counted from 0.
         last: index of the word where it is needed.
-        ax: axes to draw on; a new figure if omitted.
-        title: title of the panel.
 
     Raises:
         ValueError: ``first`` is not before ``last``, or ``last`` is outside the sentence.
     """
     if not 0 <= first < last < len(words):
         raise ValueError(f"first ({first}) must come before last ({last}), and both be below {len(words)}")
-    ax = axes_or_new(ax, height=2.1)
+    ax = panels(1, height=2.1)[0]
     places = _places(words)
     for place, (word, x) in enumerate(zip(words, places, strict=True)):
         lit = place in (first, last)
@@ -44,8 +40,6 @@ def plot_paths(
         ax.text(middle, y, text, ha="center", va="center", color=COLORS[color], fontsize=SIZES["tick"])
     ax.set(xlim=(0, places[-1] + places[0]), ylim=(-1.2, 1.55))
     ax.axis("off")
-    if title:
-        ax.set_title(title)
     return ax
 
 

@@ -20,8 +20,6 @@ def plot_fits(
     *,
     xlabel: str,
     ylabel: str,
-    ax: Axes | None = None,
-    title: str | None = None,
 ) -> Axes:
     """Plot points as dots in the colour of values, and the curves fitted to them.
 
@@ -32,8 +30,6 @@ def plot_fits(
         fits: estimates, (places,) or (seeds, places), by the name of the curve, as in `plot_curves`.
         xlabel: label of the x axis, with its unit.
         ylabel: label of the y axis, with its unit.
-        ax: axes to draw on; a new figure if omitted.
-        title: title of the panel.
 
     Raises:
         ValueError: keys and values differ in length, or as in `plot_curves`.
@@ -41,6 +37,6 @@ def plot_fits(
     places = to_array("keys", keys, axes=(1,))
     measured = to_array("values", values, axes=(1,))
     require_shape(places.shape, values=measured)
-    ax = plot_curves(x, fits, xlabel=xlabel, ylabel=ylabel, ax=ax, title=title)
+    ax = plot_curves(x, fits, xlabel=xlabel, ylabel=ylabel)
     ax.plot(places, measured, "o", color=COLORS["value"], alpha=0.8, zorder=1)
     return ax

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from glassformer.plotting.arrays import to_array
-from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, styled
+from glassformer.plotting.arrays import require_shares, to_arrays
+from glassformer.plotting.style import COLORS, FREE_COLORS, SIZES, axes_or_new, finish, styled
 
-_COLORS = ("violet", "amber", "slate", "rose")
 _MARKERS = "os^D"
 _SPREAD = 0.3  # largest distance of a dot from the middle of its column
 
@@ -35,20 +34,12 @@ def plot_shares(
     Raises:
         ValueError: there is no group, or a number is not between 0 and 1.
     """
-    if not shares:
-        raise ValueError("shares must hold at least 1 group, got 0")
-    drawn = {
-        name: to_array(f"shares[{name!r}]", numbers, (1, 2, 3)).ravel() for name, numbers in shares.items()
-    }
+    drawn = to_arrays("shares", shares, (1, 2, 3))
     for name, numbers in drawn.items():
-        if numbers.min() < 0 or numbers.max() > 1:
-            raise ValueError(
-                f"shares[{name!r}] must be between 0 and 1, "
-                f"got numbers from {numbers.min():g} to {numbers.max():g}"
-            )
+        require_shares(f"shares[{name!r}]", numbers)
     ax = axes_or_new(ax)
-    for place, numbers in enumerate(drawn.values()):
-        color = COLORS[_COLORS[place % len(_COLORS)]]
+    for place, numbers in enumerate(map(np.ravel, drawn.values())):
+        color = COLORS[FREE_COLORS[place % len(FREE_COLORS)]]
         beside = place + _SPREAD * np.linspace(-1, 1, len(numbers)) if len(numbers) > 1 else [place]
         ax.plot(beside, numbers, linestyle="", marker=_MARKERS[place % 4], color=color, alpha=0.6)
         ax.hlines(numbers.mean(), place - 0.4, place + 0.4, color=color, linewidth=2.2)

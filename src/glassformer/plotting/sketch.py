@@ -1,5 +1,6 @@
 """Primitives of drawings: boxes, arrows and highlighted parts, in tenths of an inch."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy import ndarray as Array
 from glassformer.plotting.style import COLORS, SIZES, WIDTH, open_figure
 
 Point = tuple[float, float]
+Place = tuple[float, float, float, float]  # left, bottom, width, height
 
 
 class Sketch:
@@ -24,10 +26,7 @@ class Sketch:
 
     def box(
         self,
-        left: float,
-        bottom: float,
-        width: float,
-        height: float,
+        place: Place,
         *,
         lit: bool = False,
         color: str = COLORS["violet"],
@@ -37,23 +36,9 @@ class Sketch:
     ) -> None:
         """Draw a rounded box, which is hollow unless lit."""
         if lit:
-            for linewidth, alpha in ((9, 0.07), (6, 0.1), (3.5, 0.16)):
-                self._rounded(
-                    left,
-                    bottom,
-                    width,
-                    height,
-                    radius,
-                    facecolor="none",
-                    edgecolor=color,
-                    linewidth=linewidth,
-                    alpha=alpha,
-                )
+            self._glow(place, radius, color, ((9, 0.07), (6, 0.1), (3.5, 0.16)))
         self._rounded(
-            left,
-            bottom,
-            width,
-            height,
+            place,
             radius,
             facecolor=(color, 1.0) if lit else (COLORS["text"], fill),
             edgecolor=color if lit else edge,
@@ -63,10 +48,7 @@ class Sketch:
     def label(
         self,
         words: str,
-        left: float,
-        bottom: float,
-        width: float,
-        height: float,
+        place: Place,
         *,
         lit: bool = False,
         color: str | None = None,
@@ -74,8 +56,9 @@ class Sketch:
         size: float = SIZES["small"],
     ) -> None:
         """Draw a box with a label, which keeps a given colour even if unlit."""
+        left, bottom, width, height = place
         rest = color or COLORS["text"]
-        self.box(left, bottom, width, height, lit=lit, color=color or COLORS["violet"], edge=rest)
+        self.box(place, lit=lit, color=color or COLORS["violet"], edge=rest)
         self.text(
             left + (width / 2 if align == "center" else 0.9),
             bottom + height / 2,
@@ -86,52 +69,27 @@ class Sketch:
             weight="bold" if lit or color else "normal",
         )
 
-    def _rounded(
-        self,
-        left: float,
-        bottom: float,
-        width: float,
-        height: float,
-        radius: float,
-        **look: Any,
-    ) -> None:
-        self.ax.add_patch(
-            FancyBboxPatch(
-                (left, bottom), width, height, boxstyle=f"round,pad=0,rounding_size={radius}", **look
-            )
-        )
+    def _rounded(self, place: Place, radius: float, **look: Any) -> None:
+        left, bottom, width, height = place
+        shape = f"round,pad=0,rounding_size={radius}"
+        self.ax.add_patch(FancyBboxPatch((left, bottom), width, height, boxstyle=shape, **look))
 
-    def frame(
-        self,
-        left: float,
-        bottom: float,
-        width: float,
-        height: float,
-        *,
-        lit: bool = False,
-        radius: float = 1.2,
+    def _glow(
+        self, place: Place, radius: float, color: str, strokes: Iterable[tuple[float | int, float]]
     ) -> None:
+        """Draw faint outlines, each with its line width and opacity."""
+        for linewidth, alpha in strokes:
+            look = {"edgecolor": color, "linewidth": linewidth, "alpha": alpha}
+            self._rounded(place, radius, facecolor="none", **look)
+
+    def frame(self, place: Place, *, lit: bool = False) -> None:
         """Draw a faint pane behind other parts."""
         color = COLORS["violet"] if lit else COLORS["text"]
         if lit:
-            for linewidth, alpha in ((8, 0.08), (5, 0.12)):
-                self._rounded(
-                    left,
-                    bottom,
-                    width,
-                    height,
-                    radius,
-                    facecolor="none",
-                    edgecolor=color,
-                    linewidth=linewidth,
-                    alpha=alpha,
-                )
+            self._glow(place, 1.2, color, ((8, 0.08), (5, 0.12)))
         self._rounded(
-            left,
-            bottom,
-            width,
-            height,
-            radius,
+            place,
+            1.2,
             facecolor=(color, 0.10 if lit else 0.05),
             edgecolor=(color, 1.0 if lit else 0.45),
             linewidth=1.6 if lit else 0.8,
@@ -147,7 +105,6 @@ class Sketch:
         size: float = SIZES["small"],
         align: Literal["left", "center", "right"] = "center",
         weight: str = "normal",
-        style: Literal["normal", "italic"] = "normal",
     ) -> None:
         """Write text, vertically centred at y."""
         self.ax.text(
@@ -159,7 +116,6 @@ class Sketch:
             ha=align,
             va="center_baseline",
             fontweight=weight,
-            fontstyle=style,
         )
 
     def arrow(
@@ -174,11 +130,9 @@ class Sketch:
         """Draw an arrow along straight lines with rounded corners."""
         path = _rounded_path(points, radius=0.8)
         style = "-|>,head_length=3.2,head_width=1.6" if head else "-"
-        strokes = [(6.0, 0.12), (3.6, 0.18)] if lit else []
-        for linewidth, alpha in strokes:
-            self.ax.add_patch(
-                FancyArrowPatch(path=path, arrowstyle="-", color=color, linewidth=linewidth, alpha=alpha)
-            )
+        for linewidth, alpha in ((6.0, 0.12), (3.6, 0.18)) if lit else ():
+            glow = {"color": color, "linewidth": linewidth, "alpha": alpha}
+            self.ax.add_patch(FancyArrowPatch(path=path, arrowstyle="-", **glow))
         self.ax.add_patch(
             FancyArrowPatch(
                 path=path,
@@ -199,12 +153,12 @@ class Sketch:
         color = COLORS["violet"] if lit else COLORS["text"]
         self.ax.fill(*zip(*points, strict=True), facecolor=(color, 0.14 if lit else 0.05), linewidth=0)
 
-    def curve(self, x: Array, y: Array, *, lit: bool = False, color: str = COLORS["violet"]) -> None:
+    def curve(self, x: Array, y: Array, *, lit: bool = False) -> None:
         """Draw a curve through points."""
         self.ax.plot(
             x,
             y,
-            color=color if lit else COLORS["text"],
+            color=COLORS["violet"] if lit else COLORS["text"],
             linewidth=1.6 if lit else 0.9,
             solid_capstyle="round",
         )
@@ -215,11 +169,9 @@ class Sketch:
         rows, _ = shades.shape
         for (row, column), shade in np.ndenumerate(shades):
             hollow = bool(np.isnan(shade))
+            place = (left + column * side, bottom + (rows - 1 - row) * side, 0.86 * side, 0.86 * side)
             self._rounded(
-                left + column * side,
-                bottom + (rows - 1 - row) * side,
-                0.86 * side,
-                0.86 * side,
+                place,
                 0.12 * side,
                 facecolor="none" if hollow else (color, 0.1 + 0.9 * float(shade)),
                 edgecolor=(color, 0.6) if hollow else "none",

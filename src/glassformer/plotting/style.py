@@ -34,6 +34,9 @@ COLORS = {
     "text": "#767676",
 }
 
+#: Colours of series without a role, in order.
+FREE_COLORS = ("violet", "amber", "slate", "rose")
+
 #: Type sizes in points.
 SIZES = {"headline": 13.0, "title": 11.0, "label": 10.0, "tick": 9.0, "small": 8.0}
 
@@ -92,23 +95,22 @@ def styled(draw: Callable[P, T]) -> Callable[P, T]:
 
 
 @styled
-def panels(count: int, *, width: float | int = WIDTH, height: float | int = HEIGHT) -> Any:
+def panels(count: int, *, height: float | int = HEIGHT) -> Any:
     """Open a figure with panels side by side.
 
     Args:
         count: number of panels.
-        width: width of the figure in inches.
         height: height of the figure in inches.
 
     Returns:
         An array of axes, one per panel, for the ``ax`` of plot functions.
 
     Raises:
-        ValueError: ``count`` is not a positive integer, or a size is not positive.
+        ValueError: ``count`` is not a positive integer, or the height is not positive.
     """
     require_positive_int(count=count)
-    require_positive(width=width, height=height)
-    figure = open_figure(width, height, layout="constrained")
+    require_positive(height=height)
+    figure = open_figure(WIDTH, height, layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     for ax in axes:
         _fix_ticks(ax)

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
-from glassformer.plotting.arrays import to_array
+from glassformer.plotting.arrays import to_arrays
 from glassformer.plotting.style import COLORS, SIZES, axes_or_new, finish, size_of, styled
 from glassformer.validation import require_shape
 
@@ -35,9 +35,7 @@ def plot_vectors(
         ValueError: there is no vector, a vector is not two finite numbers, or ``colors`` names an
             unknown vector.
     """
-    if not vectors:
-        raise ValueError("vectors must hold at least 1, got 0")
-    arrows = {name: to_array(f"vectors[{name!r}]", vector, axes=(1,)) for name, vector in vectors.items()}
+    arrows = to_arrays("vectors", vectors, (1,))
     require_shape((2,), **{f"vectors[{name!r}]": arrow for name, arrow in arrows.items()})
     if unknown := set(colors or ()) - set(arrows):
         raise ValueError(f"colors must name vectors of {sorted(arrows)}, got {sorted(unknown)}")
