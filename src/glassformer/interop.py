@@ -160,36 +160,22 @@ def _(module: MultiHeadAttention) -> nn.MultiheadAttention:
 
 @from_torch.register
 def _(module: nn.TransformerEncoderLayer) -> EncoderLayer:
-    _require_counterpart(module)
-    with torch.device("meta"):
-        ours = EncoderLayer(*_sizes_of_theirs(module), norm="pre" if module.norm_first else "post")
-    return _fill(ours, module, _PARTS_OF_ENCODER_LAYER, from_torch)
+    return _fill_our_layer(EncoderLayer, module, _PARTS_OF_ENCODER_LAYER)
 
 
 @to_torch.register
 def _(module: EncoderLayer) -> nn.TransformerEncoderLayer:
-    with torch.device("meta"):
-        theirs = nn.TransformerEncoderLayer(
-            *_sizes_of_ours(module), batch_first=True, norm_first=module.feed_forward_residual.norm_first
-        )
-    return _fill(theirs, module, _inverse(_PARTS_OF_ENCODER_LAYER), to_torch)
+    return _fill_their_layer(nn.TransformerEncoderLayer, module, _PARTS_OF_ENCODER_LAYER)
 
 
 @from_torch.register
 def _(module: nn.TransformerDecoderLayer) -> DecoderLayer:
-    _require_counterpart(module)
-    with torch.device("meta"):
-        ours = DecoderLayer(*_sizes_of_theirs(module), norm="pre" if module.norm_first else "post")
-    return _fill(ours, module, _PARTS_OF_DECODER_LAYER, from_torch)
+    return _fill_our_layer(DecoderLayer, module, _PARTS_OF_DECODER_LAYER)
 
 
 @to_torch.register
 def _(module: DecoderLayer) -> nn.TransformerDecoderLayer:
-    with torch.device("meta"):
-        theirs = nn.TransformerDecoderLayer(
-            *_sizes_of_ours(module), batch_first=True, norm_first=module.feed_forward_residual.norm_first
-        )
-    return _fill(theirs, module, _inverse(_PARTS_OF_DECODER_LAYER), to_torch)
+    return _fill_their_layer(nn.TransformerDecoderLayer, module, _PARTS_OF_DECODER_LAYER)
 
 
 @from_torch.register
@@ -221,7 +207,7 @@ def _(module: nn.Transformer) -> EncoderDecoder:
 
 @to_torch.register
 def _(module: EncoderDecoder) -> nn.Transformer:
-    d_model, num_heads, _ = _sizes_of_ours(module.encoder.layers[0])
+    d_model, num_heads, _ = _sizes_of(module.encoder.layers[0])
     # nn.Transformer reinitialises the stacks it is given, so ours are set afterwards.
     theirs = nn.Transformer(
         d_model, num_heads, custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True
@@ -229,6 +215,27 @@ def _(module: EncoderDecoder) -> nn.Transformer:
     theirs.encoder, theirs.decoder = to_torch(module.encoder), to_torch(module.decoder)
     theirs.training = module.training
     return theirs
+
+
+def _fill_our_layer(layer: type[Made], theirs: Any, parts: dict[str, str]) -> Made:
+    activation = theirs.activation
+    if not (activation in (F.relu, torch.relu) or isinstance(activation, nn.ReLU)):
+        name = getattr(activation, "__name__", type(activation).__name__)
+        raise ValueError(f"activation must be relu, got {name}")
+    if theirs.linear1.bias is None:
+        raise ValueError("bias must be True, got False, because our layers always have biases")
+    attention = theirs.self_attn
+    sizes = (attention.embed_dim, attention.num_heads, theirs.linear1.out_features)
+    with torch.device("meta"):
+        ours = layer(*sizes, norm="pre" if theirs.norm_first else "post")
+    return _fill(ours, theirs, parts, from_torch)
+
+
+def _fill_their_layer(layer: type[Made], ours: EncoderLayer | DecoderLayer, parts: dict[str, str]) -> Made:
+    norm_first = ours.feed_forward_residual.norm_first
+    with torch.device("meta"):
+        theirs = layer(*_sizes_of(ours), batch_first=True, norm_first=norm_first)
+    return _fill(theirs, ours, {given: made for made, given in parts.items()}, to_torch)
 
 
 def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable[[nn.Module], Any]) -> Made:
@@ -260,30 +267,13 @@ def _fill_their_stack(make: Callable[..., Made], ours: Encoder | Decoder) -> Mad
     return theirs
 
 
-def _sizes_of_theirs(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> tuple[int, int, int]:
-    return layer.self_attn.embed_dim, layer.self_attn.num_heads, layer.linear1.out_features
-
-
-def _sizes_of_ours(layer: Any) -> tuple[int, int, int]:
+def _sizes_of(layer: Any) -> tuple[int, int, int]:
     return layer.self_attention.d_model, layer.self_attention.num_heads, layer.feed_forward.inner.out_features
-
-
-def _require_counterpart(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> None:
-    activation = layer.activation
-    if not (activation in (F.relu, torch.relu) or isinstance(activation, nn.ReLU)):
-        name = getattr(activation, "__name__", type(activation).__name__)
-        raise ValueError(f"activation must be relu, got {name}")
-    if layer.linear1.bias is None:
-        raise ValueError("bias must be True, got False, because our layers always have biases")
 
 
 def _input_projections(attention: MultiHeadAttention) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
     """Return the input projections in the order in which torch.nn stacks them."""
     return attention.query_proj, attention.key_proj, attention.value_proj
-
-
-def _inverse(parts: dict[str, str]) -> dict[str, str]:
-    return {given: made for made, given in parts.items()}
 
 
 def _copy_of(weights: Tensor, requires_grad: bool) -> nn.Parameter:

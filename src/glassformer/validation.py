@@ -140,6 +140,18 @@ def require_attention_inputs(query: Any, key: Any, value: Any = None, attn_mask:
         require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
 
 
+def require_additive_inputs(query: Any, key: Any, value: Any, attn_mask: Any = None) -> None:
+    """Require equal batch axes, equal lengths of key and value, and a fitting mask; widths may differ."""
+    vectors = {"query": query, "key": key, "value": value}
+    require_floating(**vectors)
+    require_axes(2, **vectors)
+    require_not_empty(**vectors)
+    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
+    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
+    if attn_mask is not None:
+        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
+
+
 def require_integers(**arrays: Any) -> None:
     """Require arrays of integers that are not empty."""
     for name, array in arrays.items():

@@ -1,12 +1,12 @@
 import json
 
 import pytest
+from rescoring import read_results, rescore
 
 from glassformer.cli import evaluate as evaluate_command
 from glassformer.cli import main
 from glassformer.data.corpora import load_corpus
 from glassformer.data.downloads import DataFileError
-from glassformer.training.evaluation import read_results, rescore
 
 SEARCH = ["--beam-size", "2", "--max-length", "5"]
 
@@ -38,8 +38,8 @@ def test_every_score_is_printed_with_its_signature(model, corpus_name, capsys):
 def test_scores_can_be_recomputed_from_the_file(model, corpus_name, tmp_path):
     path = tmp_path / "deep" / "scores.json"
     assert evaluate(model, "--corpus", corpus_name, "--test-sets", "test2017", "--json", path) == 0
-    record = json.loads(path.read_text(encoding="utf-8"))
-    assert rescore(read_results(path), load_corpus(corpus_name)) == record["scores"]
+    record = read_results(path)
+    assert rescore(record, load_corpus(corpus_name)) == record["scores"]
     assert record["decoding"] == {"beam_size": 2, "length_penalty": "gnmt", "max_length": 5}
     assert (record["command"], record["seed"]) == (record["evaluated_by"], -1)
     assert record["command"].startswith("glassformer evaluate --model")

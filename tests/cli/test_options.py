@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 import torch
 
-from glassformer.cli.options import add_option, positive_int, read_descriptions, to_flag, use_machine
+from glassformer.cli.options import add_options_of, positive_int, read_descriptions, to_flag, use_machine
 
 
 @dataclass
@@ -65,8 +65,15 @@ def test_descriptions_come_from_arguments():
     ],
 )
 def test_an_option_is_parsed_as_its_type(annotation, typed, read):
+    def describe(own_size: annotation = None):
+        """Describe a thing.
+
+        Args:
+            own_size: size.
+        """
+
     parser = argparse.ArgumentParser()
-    add_option(parser, "own_size", annotation, default=None, description="size.")
+    add_options_of(parser, describe, ["own_size"])
     got = vars(parser.parse_args(typed))
     assert got == {"own_size": read}
     assert type(got["own_size"]) is type(read)
@@ -74,12 +81,35 @@ def test_an_option_is_parsed_as_its_type(annotation, typed, read):
 
 
 def test_the_help_shows_description_and_default():
+    def shout(share: float = 0.1, loud: bool = False, pitch: int = 3):
+        """Shout.
+
+        Args:
+            share: up to 100 % of it.
+            loud: volume of a shout.
+            pitch: pitch.
+        """
+
     parser = argparse.ArgumentParser()
-    add_option(parser, "share", float, default=0.1, description="up to 100 % of it.")
-    add_option(parser, "loud", bool, default=False, description="volume of a shout.")
+    add_options_of(parser, shout, ["share", "loud"])
+    add_options_of(parser, shout, ["pitch"], descriptions={"pitch": "height."}, defaults={"pitch": 5})
     told = " ".join(parser.format_help().split())
     assert "--share X up to 100 % of it (default: 0.1)" in told
     assert "--loud, --no-loud volume of a shout (default: no)" in told
+    assert "--pitch N height (default: 5)" in told
+
+
+def test_a_kind_replaces_the_type():
+    def wait(seconds: int = 1):
+        """Wait.
+
+        Args:
+            seconds: time.
+        """
+
+    parser = argparse.ArgumentParser()
+    add_options_of(parser, wait, ["seconds"], kinds={"seconds": lambda text: 60 * int(text)})
+    assert parser.parse_args(["--seconds", "2"]).seconds == 120
 
 
 def test_a_flag_is_written_with_dashes():

@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from rescoring import read_results, rescore
 from small_run import SETTINGS
 from small_source import pin_small_corpus
 from torch.testing import assert_close
 
 from glassformer.data.corpora import load_corpus
 from glassformer.training.checkpoints import list_checkpoints
-from glassformer.training.evaluation import read_results, rescore
 from glassformer.training.log import read_log
 from glassformer.training.run import Recipe, describe_origin, read_recipe, run_recipe, small_config
 from glassformer.training.trainer import Trainer
@@ -53,10 +53,8 @@ def test_a_run_saves_a_translator_with_its_origin(whole_run, recipe):
 
 
 def test_the_scores_of_a_run_can_be_recomputed(whole_run, recipe):
-    record = json.loads((whole_run[0] / "results.json").read_text(encoding="utf-8"))
-    assert (
-        rescore(read_results(whole_run[0] / "results.json"), load_corpus(recipe.corpus)) == record["scores"]
-    )
+    record = read_results(whole_run[0] / "results.json")
+    assert rescore(record, load_corpus(recipe.corpus)) == record["scores"]
     assert record["seed"] == recipe.settings.seed
     assert record["recipe"] == stored_recipe(whole_run[0])["recipe"]
 

@@ -1,15 +1,15 @@
 """Command-line options for the model and for decoding with beam search or sampling."""
 
 import argparse
-import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from glassformer.cli.options import add_option, positive_int, read_descriptions
+from glassformer.cli.options import add_options_of, positive_int
 from glassformer.translator import Translator
 
-_BEAM_SEARCH = ("beam_size", "length_penalty", "alpha", "max_length")
-_COUNTS = ("beam_size", "max_length", "top_k")
+_BEAM_SEARCH = ("beam_size", "length_penalty", "alpha")
+_SAMPLING = ("temperature", "top_k", "top_p")
+_KINDS = dict.fromkeys(("beam_size", "max_length", "top_k"), positive_int)
 # What the docstrings describe to Python users, as users of the command line need to know it.
 _DESCRIPTIONS = {
     "length_penalty": "divisor of the log-probability of n tokens: gnmt is ((5 + n) / 6)^alpha, "
@@ -22,7 +22,6 @@ _DESCRIPTIONS = {
     "top_p": "sample from the smallest set of tokens whose cumulative probability reaches X "
     "(nucleus sampling)",
 }
-_SAMPLING = ("temperature", "top_k", "top_p")
 DEFAULT_MODEL = "en-fr"
 
 
@@ -38,10 +37,9 @@ def add_model_option(parser: argparse.ArgumentParser) -> None:
 
 def add_beam_search_options(parser: argparse.ArgumentParser) -> Any:
     """Add the options of beam search and the maximum length, and return the group of beam search."""
-    length = parser.add_argument_group("output length")
-    _add(length, Translator.translate, ("max_length",))
+    _add(parser.add_argument_group("output length"), Translator.translate, ("max_length",))
     group = parser.add_argument_group("beam search")
-    _add(group, Translator.translate, [name for name in _BEAM_SEARCH if name != "max_length"])
+    _add(group, Translator.translate, _BEAM_SEARCH)
     return group
 
 
@@ -50,31 +48,28 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("sampling, instead of beam search")
     group.add_argument("--sample", action="store_true", help="sample tokens from the model's distribution")
     _add(group, Translator.sample, _SAMPLING)
-    add_option(group, "seed", int, default=0, description="random seed, combined with the line number")
+    group.add_argument(
+        "--seed",
+        type=int,
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="random seed, combined with the line number (default: 0)",
+    )
 
 
 def beam_search_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the beam-search options given on the command line."""
-    return {name: value for name, value in vars(args).items() if name in _BEAM_SEARCH}
+    """Return the beam-search options given on the command line, with the maximum length."""
+    return _given(args, (*_BEAM_SEARCH, "max_length"))
 
 
 def sampling_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the sampling options given on the command line, without the seed."""
-    return {name: value for name, value in vars(args).items() if name in _SAMPLING}
+    return _given(args, _SAMPLING)
 
 
-def _add(group: Any, documented: Any, names: Sequence[str]) -> None:
-    descriptions, parameters = (
-        read_descriptions(documented) | _DESCRIPTIONS,
-        inspect.signature(documented).parameters,
-    )
-    for name in names:
-        parameter = parameters[name]
-        add_option(
-            group,
-            name,
-            parameter.annotation,
-            default=parameter.default,
-            description=descriptions[name],
-            kind=positive_int if name in _COUNTS else None,
-        )
+def _add(group: Any, documented: Any, names: Iterable[str]) -> None:
+    add_options_of(group, documented, names, descriptions=_DESCRIPTIONS, kinds=_KINDS)
+
+
+def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in vars(args).items() if name in names}

@@ -1,9 +1,10 @@
 """Build command-line options from dataclasses, functions and their docstrings."""
 
 import argparse
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import NoneType
+from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin
 
 import docstring_parser
@@ -11,6 +12,8 @@ import torch
 
 from glassformer.runtime import pick_device
 from glassformer.validation import require_positive_int
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_descriptions(documented: Any) -> dict[str, str]:
@@ -23,41 +26,37 @@ def read_descriptions(documented: Any) -> dict[str, str]:
     return descriptions
 
 
-def add_option(
+def add_options_of(
     group: Any,
-    name: str,
-    annotation: Any,
+    documented: Callable[..., Any],
+    names: Iterable[str],
     *,
-    default: Any,
-    description: str,
-    kind: Callable[[str], Any] | None = None,
+    descriptions: Mapping[str, str] = _NONE,
+    defaults: Mapping[str, Any] = _NONE,
+    kinds: Mapping[str, Callable[[str], Any]] = _NONE,
 ) -> None:
-    """Add an option for an attribute or an argument.
+    """Add an option for each of these parameters of a function or attributes of a dataclass.
 
     An option that is not given is absent from the parsed arguments, so that its owner's default applies.
 
     Args:
         group: parser or argument group.
-        name: name of the attribute or argument.
-        annotation: type of the value.
-        default: default value, shown in the help.
-        description: description shown in the help.
-        kind: function that parses the value; by default, the annotated type.
+        documented: function or dataclass, whose signature and docstring describe the options.
+        names: names of the parameters.
+        descriptions: descriptions that replace those of the docstring, by name.
+        defaults: defaults that replace those of the signature in the help, by name.
+        kinds: functions that parse the value instead of its type, by name.
     """
-    choices = get_args(annotation) if get_origin(annotation) is Literal else None
-    value = ("yes" if default else "no") if isinstance(default, bool) else default
-    shown = "" if default is None else f" (default: {value})"
-    options: dict[str, Any] = (
-        {"action": argparse.BooleanOptionalAction}
-        if annotation is bool
-        else {"choices": choices}
-        if choices
-        else _number_or_text(annotation)
-    )
-    text = (description.rstrip(".") + shown).replace("%", "%%")
-    if kind is not None:
-        options["type"] = kind
-    group.add_argument(to_flag(name), dest=name, default=argparse.SUPPRESS, help=text, **options)
+    described = {**read_descriptions(documented), **descriptions}
+    for name in names:
+        parameter = inspect.signature(documented).parameters[name]
+        default = defaults.get(name, parameter.default)
+        value = ("yes" if default else "no") if isinstance(default, bool) else default
+        text = described[name].rstrip(".") + ("" if default is None else f" (default: {value})")
+        options = _parsing_of(parameter.annotation) | ({"type": kinds[name]} if name in kinds else {})
+        group.add_argument(
+            to_flag(name), dest=name, default=argparse.SUPPRESS, help=text.replace("%", "%%"), **options
+        )
 
 
 def to_flag(name: str) -> str:
@@ -109,10 +108,13 @@ def positive_int(text: str) -> int:
     return number
 
 
-def _number_or_text(annotation: Any) -> dict[str, Any]:
-    types = [kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType]
+def _parsing_of(annotation: Any) -> dict[str, Any]:
+    """Return the arguments of ``add_argument`` that make it parse a type."""
+    if annotation is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    if get_origin(annotation) is Literal:
+        return {"choices": get_args(annotation)}
+    types = get_args(annotation) or (annotation,)
     if float in types:
         return {"type": float, "metavar": "X"}
-    if int in types:
-        return {"type": int, "metavar": "N"}
-    return {"metavar": "NAME"}
+    return {"type": int, "metavar": "N"} if int in types else {"metavar": "NAME"}

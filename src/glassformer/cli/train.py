@@ -1,14 +1,14 @@
 """Train a translator on a corpus, or resume an interrupted run."""
 
 import argparse
-import dataclasses
+import inspect
 from pathlib import Path
 from typing import Any
 
 from glassformer.cli.options import (
     add_data_option,
     add_machine_options,
-    add_option,
+    add_options_of,
     read_descriptions,
     to_flag,
     use_machine,
@@ -33,6 +33,8 @@ results.json, with its translations of the test sets and their scores. A run can
 same command resumes it from its most recent checkpoint.
 """
 
+_SETTINGS = tuple(inspect.signature(TrainingSettings).parameters)
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``glassformer train``."""
@@ -49,12 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_data_option(run)
     add_machine_options(parser)
     _add_model_options(parser)
-    training = parser.add_argument_group("training")
-    descriptions = read_descriptions(TrainingSettings)
-    for field in dataclasses.fields(TrainingSettings):
-        add_option(
-            training, field.name, field.type, default=field.default, description=descriptions[field.name]
-        )
+    add_options_of(parser.add_argument_group("training"), TrainingSettings, _SETTINGS)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -66,13 +63,12 @@ def run(args: argparse.Namespace) -> None:
             f"{', '.join(foreign)}: not an option of --architecture {args.architecture}, "
             f"which has {', '.join(map(to_flag, own))}"
         )
-    settings = {field.name for field in dataclasses.fields(TrainingSettings)}
     recipe = Recipe(
         corpus=args.corpus,
         architecture=args.architecture,
         vocabulary_size=given.get("vocabulary_size", Recipe.vocabulary_size),
         model={name: given[name] for name in own if name in given},
-        settings=TrainingSettings(**{name: given[name] for name in settings if name in given}),
+        settings=TrainingSettings(**{name: given[name] for name in _SETTINGS if name in given}),
     )
     try:
         run_recipe(
@@ -90,16 +86,14 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _add_model_options(parser: argparse.ArgumentParser) -> None:
-    descriptions = read_descriptions(Recipe)
     model = parser.add_argument_group("model")
     model.add_argument(
         "--architecture",
         choices=tuple(ARCHITECTURES),
         default=Recipe.architecture,
-        help=descriptions["architecture"].rstrip(".") + " (default: %(default)s)",
+        help=read_descriptions(Recipe)["architecture"].rstrip(".") + " (default: %(default)s)",
     )
-    size = Recipe.vocabulary_size
-    add_option(model, "vocabulary_size", int, default=size, description=descriptions["vocabulary_size"])
+    add_options_of(model, Recipe, ["vocabulary_size"])
     owners = _owners()
     for architectures in dict.fromkeys(owners.values()):
         shared = len(architectures) == len(ARCHITECTURES)
@@ -115,13 +109,10 @@ def _add_model_option(group: Any, name: str, architectures: tuple[str, ...]) -> 
     for architecture in architectures:
         description = read_descriptions(ARCHITECTURES[architecture].config)[name].rstrip(".")
         users.setdefault(description, []).append(architecture)
-    if len(users) == 1:
-        (description,) = users
-    else:
+    if len(users) > 1:
         description = "; ".join(f"{', '.join(names)}: {text}" for text, names in users.items())
-    fields = {field.name: field for field in dataclasses.fields(ARCHITECTURES[architectures[0]].config)}
-    default = small_config(architectures[0])[name]
-    add_option(group, name, fields[name].type, default=default, description=description)
+    config, defaults = ARCHITECTURES[architectures[0]].config, small_config(architectures[0])
+    add_options_of(group, config, [name], descriptions={name: description}, defaults=defaults)
 
 
 def _owners() -> dict[str, tuple[str, ...]]:

@@ -7,10 +7,8 @@ from torch import Tensor, nn
 from glassformer.modules.cache import KVCache
 from glassformer.modules.softmax import softmax
 from glassformer.validation import (
+    require_additive_inputs,
     require_axes,
-    require_floating,
-    require_mask,
-    require_not_empty,
     require_positive_int,
     require_shape,
     require_width,
@@ -28,7 +26,7 @@ def additive_attention(
     attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
     """Differentiable twin of `reference.recurrence.additive_attention`."""
-    _require_vectors(query, key, value, attn_mask)
+    require_additive_inputs(query, key, value, attn_mask)
     require_axes(1, score_weight=score_weight)
     d_hidden = score_weight.shape[-1]
     require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
@@ -71,7 +69,7 @@ class AdditiveAttention(nn.Module):
             cache: cache of projected keys, and of values. An empty cache is filled; a filled cache is read
                 in place of ``key`` and ``value``.
         """
-        _require_vectors(query, key, value, attn_mask)
+        require_additive_inputs(query, key, value, attn_mask)
         require_width(len(self.score_weight), query=query, key=key)
         if cache is not None and cache.is_final:
             key, value = cache.read()
@@ -92,14 +90,3 @@ def _attend(
     pairs = projected_query[..., :, None, :] + projected_key[..., None, :, :]
     weights = softmax(pairs.tanh() @ score_weight, where=attn_mask)
     return weights @ value, weights
-
-
-def _require_vectors(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
-    vectors = {"query": query, "key": key, "value": value}
-    require_floating(**vectors)
-    require_axes(2, **vectors)
-    require_not_empty(**vectors)
-    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
-    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
-    if attn_mask is not None:
-        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))

@@ -140,17 +140,6 @@ class TransformerConfig(TranslatorConfig):
         return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
 
     @classmethod
-    def big(
-        cls, source_vocabulary_size: int, target_vocabulary_size: int | None = None, **overrides: Any
-    ) -> "TransformerConfig":
-        """Configure the big model of Vaswani et al. (2017, Table 3): 6 + 6 layers, d_model 1024.
-
-        Arguments are as in `tiny`.
-        """
-        sizes = {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3}
-        return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
-
-    @classmethod
     def _preset(cls, source: int, target: int | None, choices: dict[str, Any]) -> "TransformerConfig":
         tied = {"tie_embeddings": "all" if target is None else "target"}
         target = source if target is None else target

@@ -164,7 +164,20 @@ class AlibiPositions(nn.Module):
         return query, key, _bias(*_positions(query, key, positions), query.shape[-3], query.dtype)
 
 
+AbsolutePositions = SinusoidalPositions | LearnedPositions
 RelativePositions = RotaryPositions | AlibiPositions
+
+
+def absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
+    """Make the module with this name that adds positional encodings to the vectors, or return None."""
+    added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
+    return added[name](d_model, max_length) if name in added else None
+
+
+def relative_positions(name: str) -> RelativePositions | None:
+    """Make the module with this name that encodes positions inside an attention layer, or return None."""
+    inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
+    return inside[name]() if name in inside else None
 
 
 def _positions(query: Tensor, key: Tensor, positions: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -13,13 +13,7 @@ from glassformer.modules.configuration import TransformerConfig as TransformerCo
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
 from glassformer.modules.masks import causal_mask, padding_mask
-from glassformer.modules.positions import (
-    AlibiPositions,
-    LearnedPositions,
-    RelativePositions,
-    RotaryPositions,
-    SinusoidalPositions,
-)
+from glassformer.modules.positions import absolute_positions, relative_positions
 from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import require_same_batch
 
@@ -35,7 +29,7 @@ class Embedding(nn.Module):
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
         self.token = nn.Embedding(vocabulary_size, config.d_model)
-        self.position = _absolute_positions(config)
+        self.position = absolute_positions(config.positions, config.d_model, config.max_length)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
@@ -216,26 +210,11 @@ def _final_norm(config: TransformerConfig) -> nn.LayerNorm | None:
 
 def _layer_options(config: TransformerConfig) -> dict[str, Any]:
     """Return the constructor arguments of the encoder and decoder layers."""
-    relative: dict[str, type[RelativePositions]] = {
-        "rotary": RotaryPositions,
-        "alibi": AlibiPositions,
-    }
     return {
         "d_model": config.d_model,
         "num_heads": config.num_heads,
         "d_ff": config.d_ff,
         "dropout": config.dropout,
         "norm": config.norm,
-        "positions": relative[config.positions]() if config.positions in relative else None,
+        "positions": relative_positions(config.positions),
     }
-
-
-def _absolute_positions(config: TransformerConfig) -> SinusoidalPositions | LearnedPositions | None:
-    """Return the module that adds absolute positional encodings to the embeddings, or None."""
-    match config.positions:
-        case "sinusoidal":
-            return SinusoidalPositions(config.d_model, config.max_length)
-        case "learned":
-            return LearnedPositions(config.d_model, config.max_length)
-        case _:
-            return None

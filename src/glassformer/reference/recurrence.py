@@ -6,11 +6,9 @@ from numpy import ndarray as Array
 
 from glassformer.reference.softmax import softmax
 from glassformer.validation import (
+    require_additive_inputs,
     require_axes,
-    require_floating,
-    require_mask,
     require_no_nan,
-    require_not_empty,
     require_recurrent_inputs,
     require_shape,
 )
@@ -123,19 +121,12 @@ def additive_attention(
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
     """
-    vectors = {"query": query, "key": key, "value": value}
-    require_floating(**vectors)
-    require_axes(2, **vectors)
-    require_not_empty(**vectors)
-    require_no_nan(**vectors)
+    require_additive_inputs(query, key, value, attn_mask)
+    require_no_nan(query=query, key=key, value=value)
     require_axes(1, score_weight=score_weight)
     d_hidden = score_weight.shape[-1]
     require_shape((query.shape[-1], d_hidden), query_weight=query_weight)
     require_shape((key.shape[-1], d_hidden), key_weight=key_weight)
-    require_shape((*query.shape[:-2], *key.shape[-2:]), key=key)
-    require_shape((*key.shape[:-1], value.shape[-1]), value=value)
-    if attn_mask is not None:
-        require_mask(attn_mask, (*query.shape[:-1], key.shape[-2]))
     pairs = (query @ query_weight)[..., :, None, :] + (key @ key_weight)[..., None, :, :]
     weights = softmax(np.tanh(pairs) @ score_weight, where=attn_mask)
     return weights @ value, weights

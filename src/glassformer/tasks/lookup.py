@@ -32,11 +32,10 @@ class LookupBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LookupTask:
-    """Sample lists of ``num_pairs`` symbol-value pairs and ask for the value of one symbol.
+class PairTask:
+    """Sample lists of ``num_pairs`` symbol-value pairs.
 
-    Values are drawn independently for every list, so a symbol says nothing about its value, and a guess is
-    right once in ``num_values`` times.
+    Values are drawn independently for every list, so a symbol says nothing about its value.
 
     Attributes:
         num_pairs: number of pairs in a list.
@@ -61,8 +60,10 @@ class LookupTask:
                 "the symbols of a list are all different"
             )
 
-    def sample(self, batch_size: int, rng: np.random.Generator) -> LookupBatch:
-        """Sample a batch of lists and queries; the same ``rng`` state gives the same batch.
+    def sample_pairs(
+        self, batch_size: int, rng: np.random.Generator
+    ) -> tuple[Int[Array, "batch pairs"], Int[Array, "batch pairs"]]:
+        """Sample the symbols and the values of a batch of lists.
 
         Raises:
             ValueError: ``batch_size`` is not a positive integer.
@@ -70,7 +71,18 @@ class LookupTask:
         require_positive_int(batch_size=batch_size)
         every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
         key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
-        value_ids = rng.integers(self.num_values, size=key_ids.shape)
+        return key_ids, rng.integers(self.num_values, size=key_ids.shape)
+
+
+class LookupTask(PairTask):
+    """Sample lists as in `PairTask`, and ask for the value of one symbol of each.
+
+    A guess is right once in ``num_values`` times.
+    """
+
+    def sample(self, batch_size: int, rng: np.random.Generator) -> LookupBatch:
+        """Sample a batch of lists and queries; the same ``rng`` state gives the same batch."""
+        key_ids, value_ids = self.sample_pairs(batch_size, rng)
         asked = rng.integers(self.num_pairs, size=batch_size)
         row = np.arange(batch_size)
         return LookupBatch(key_ids[row, asked], key_ids, value_ids, value_ids[row, asked])

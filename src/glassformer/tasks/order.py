@@ -10,12 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.configuration import Positions
-from glassformer.modules.positions import (
-    AlibiPositions,
-    LearnedPositions,
-    RotaryPositions,
-    SinusoidalPositions,
-)
+from glassformer.modules.positions import absolute_positions, relative_positions
 from glassformer.validation import require_choice, require_positive_int
 
 Question = Literal["before", "first", "later"]
@@ -112,13 +107,9 @@ class OrderReader(nn.Module):
         super().__init__()
         require_positive_int(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
         require_choice(get_args(Positions), positions=positions)
-        added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
-        inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
         self.word = nn.Embedding(vocabulary_size, d_model)
-        self.position = added[positions](d_model, max_length) if positions in added else None
-        self.attention = MultiHeadAttention(
-            d_model, num_heads, positions=inside[positions]() if positions in inside else None
-        )
+        self.position = absolute_positions(positions, d_model, max_length)
+        self.attention = MultiHeadAttention(d_model, num_heads, positions=relative_positions(positions))
         self.answer_proj = nn.Linear(d_model, vocabulary_size)
 
     def forward(

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from glassformer.tasks.lookup import PairTask
 from glassformer.validation import require_positive_int, require_shape
 
 
@@ -27,15 +28,12 @@ class QuestionBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class QuestionTask:
-    """Sample lists of symbol-value pairs and ask for the values of ``num_questions`` symbols, in order.
+class QuestionTask(PairTask):
+    """Sample lists as in `PairTask`, and ask for the values of ``num_questions`` symbols, in order.
 
-    Every list is drawn independently. A single query vector asks all questions at once: see `encode`.
+    A single query vector asks all questions at once: see `encode`.
 
     Attributes:
-        num_pairs: number of pairs in a list.
-        num_symbols: number of distinct symbols.
-        num_values: number of distinct values.
         num_questions: number of questions about a list.
 
     Raises:
@@ -43,23 +41,11 @@ class QuestionTask:
             more pairs than symbols.
     """
 
-    num_pairs: int
-    num_symbols: int
-    num_values: int
     num_questions: int = 2
 
     def __post_init__(self) -> None:
-        require_positive_int(
-            num_pairs=self.num_pairs,
-            num_symbols=self.num_symbols,
-            num_values=self.num_values,
-            num_questions=self.num_questions,
-        )
-        if self.num_pairs > self.num_symbols:
-            raise ValueError(
-                f"num_pairs ({self.num_pairs}) must be at most num_symbols ({self.num_symbols}): "
-                "the symbols of a list are all different"
-            )
+        super().__post_init__()
+        require_positive_int(num_questions=self.num_questions)
         if self.num_questions > self.num_pairs:
             raise ValueError(
                 f"num_questions ({self.num_questions}) must be at most num_pairs ({self.num_pairs}): "
@@ -81,16 +67,9 @@ class QuestionTask:
         )
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> QuestionBatch:
-        """Sample a batch of lists and questions; the same ``rng`` state gives the same batch.
-
-        Raises:
-            ValueError: ``batch_size`` is not a positive integer.
-        """
-        require_positive_int(batch_size=batch_size)
-        every_symbol = np.tile(np.arange(self.num_symbols), (batch_size, 1))
+        """Sample a batch of lists and questions; the same ``rng`` state gives the same batch."""
+        key_ids, value_ids = self.sample_pairs(batch_size, rng)
         every_pair = np.tile(np.arange(self.num_pairs), (batch_size, 1))
-        key_ids = rng.permuted(every_symbol, axis=1)[:, : self.num_pairs]
-        value_ids = rng.integers(self.num_values, size=key_ids.shape)
         asked = rng.permuted(every_pair, axis=1)[:, : self.num_questions]
         query_ids, labels = (np.take_along_axis(ids, asked, axis=1) for ids in (key_ids, value_ids))
         return QuestionBatch(query_ids, key_ids, value_ids, labels)

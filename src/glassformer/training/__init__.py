@@ -12,8 +12,6 @@ from glassformer.training.checkpoints import (
 from glassformer.training.evaluation import (
     Evaluation,
     evaluate,
-    read_results,
-    rescore,
     score_translations,
     summarise,
     write_results,

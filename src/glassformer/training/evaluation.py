@@ -33,9 +33,6 @@ class Evaluation:
         scores: scores by test set and metric.
         signatures: signatures of the scores, by test set and metric.
         hypotheses: translations by test set.
-
-    Raises:
-        ValueError: there is no test set, or a test set lacks scores or signatures.
     """
 
     corpus: str
@@ -46,17 +43,6 @@ class Evaluation:
     scores: dict[str, dict[str, float]]
     signatures: dict[str, dict[str, str]]
     hypotheses: dict[str, list[str]]
-
-    def __post_init__(self) -> None:
-        if not self.hypotheses:
-            raise ValueError("hypotheses must hold at least one test set, got none")
-        for name in self.hypotheses.keys() | self.scores.keys() | self.signatures.keys():
-            scores, signatures = self.scores.get(name, {}), self.signatures.get(name, {})
-            if name not in self.hypotheses or not scores or scores.keys() != signatures.keys():
-                raise ValueError(
-                    f"test set {name!r} must have hypotheses, and a signature for each score, "
-                    f"got scores {list(scores)} and signatures {list(signatures)}"
-                )
 
 
 def score_translations(
@@ -104,10 +90,11 @@ def evaluate(
     scores: dict[str, dict[str, Score]] = {}
     hypotheses, seconds = {}, {}
     for name in names:
+        sources, references = corpus.test_sets[name]
         start = time.perf_counter()
-        hypotheses[name] = translator.translate(corpus.test_sets[name].sources, **decoding)
+        hypotheses[name] = translator.translate(sources, **decoding)
         seconds[name] = round(time.perf_counter() - start, 2)
-        scores[name] = _score(hypotheses[name], corpus, name)
+        scores[name] = score_translations(hypotheses[name], references, language=corpus.target_language)
     return Evaluation(
         corpus=corpus.name,
         parameters=sum(parameter.numel() for parameter in translator.model.parameters()),
@@ -128,22 +115,6 @@ def describe_device(translator: Translator) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"{device.type}, {torch.get_num_threads()} threads" if device.type == "cpu" else device.type
-
-
-def rescore(evaluation: Evaluation, corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Recompute the scores of an evaluation from its hypotheses and the references of its corpus.
-
-    Raises:
-        ValueError: the evaluation is for a different corpus, or its hypotheses do not match the test sets.
-    """
-    if evaluation.corpus != corpus.name:
-        raise ValueError(f"corpus must be that of the evaluation, {evaluation.corpus!r}, got {corpus.name!r}")
-    for name in evaluation.hypotheses:
-        require_choice(tuple(corpus.test_sets), hypotheses=name)
-    return {
-        name: {metric: score.value for metric, score in _score(translations, corpus, name).items()}
-        for name, translations in evaluation.hypotheses.items()
-    }
 
 
 def write_results(
@@ -180,19 +151,6 @@ def write_results(
         part.write_text(text, encoding="utf-8")
 
 
-def read_results(path: Path | str) -> Evaluation:
-    """Read the evaluation in a result file.
-
-    Raises:
-        ValueError: the file is incomplete or inconsistent.
-    """
-    record = json.loads(Path(path).read_text(encoding="utf-8"))
-    fields = [field.name for field in dataclasses.fields(Evaluation)]
-    if missing := [name for name in (*fields, "command", "seed", "device", "seconds") if name not in record]:
-        raise ValueError(f"{path} lacks {', '.join(missing)}")
-    return Evaluation(**{name: record[name] for name in fields})
-
-
 def summarise(evaluation: Evaluation) -> list[str]:
     """Return a line for each score, with its signature."""
     return [
@@ -200,12 +158,6 @@ def summarise(evaluation: Evaluation) -> list[str]:
         for test, scores in evaluation.scores.items()
         for metric, value in scores.items()
     ]
-
-
-def _score(translations: Sequence[str], corpus: Corpus, test: str) -> dict[str, Score]:
-    return score_translations(
-        translations, corpus.test_sets[test].references, language=corpus.target_language
-    )
 
 
 def _versions() -> dict[str, str]:

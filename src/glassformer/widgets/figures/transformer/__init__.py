@@ -80,6 +80,7 @@ def _rows(model: Mapping[str, Any], source: int, target: int) -> list[tuple[str,
     source_table, target_table = (model[f"{side}_vocabulary_size"] * width for side in ("source", "target"))
     tie, vocabulary = model["tie_embeddings"], model["target_vocabulary_size"]
     attention, feed_forward = 4 * width * (width + 1), 2 * width * inner + inner + width
+    projection = target_table if tie == "none" else 0
     norms = 2 * num_encoder + 3 * num_decoder + 2 * (model["norm"] == "pre")
 
     def attention_cost(query: int, key: int) -> int:
@@ -88,46 +89,18 @@ def _rows(model: Mapping[str, Any], source: int, target: int) -> list[tuple[str,
     def feed_forward_cost(time: int) -> int:
         return 2 * time * width * inner
 
-    parts = [
-        ("source embedding", (source, width), source_table, 0),
-        (
-            "encoder: self-attention",
-            (source, width),
-            num_encoder * attention,
-            num_encoder * attention_cost(source, source),
-        ),
-        (
-            "encoder: feed-forward",
-            (source, width),
-            num_encoder * feed_forward,
-            num_encoder * feed_forward_cost(source),
-        ),
-        ("target embedding", (target, width), 0 if tie == "all" else target_table, 0),
-        (
-            "decoder: masked attention",
-            (target, width),
-            num_decoder * attention,
-            num_decoder * attention_cost(target, target),
-        ),
-        (
-            "decoder: cross-attention",
-            (target, width),
-            num_decoder * attention,
-            num_decoder * attention_cost(target, source),
-        ),
-        (
-            "decoder: feed-forward",
-            (target, width),
-            num_decoder * feed_forward,
-            num_decoder * feed_forward_cost(target),
-        ),
-        ("all norms", "as the input", norms * 2 * width, 0),
-        (
-            "linear, softmax",
-            (target, vocabulary),
-            target_table if tie == "none" else 0,
-            target * width * vocabulary,
-        ),
+    encoded, decoded = (source, width), (target, width)
+    parts = [  # name, output, number of copies, parameters and multiplications of each
+        ("source embedding", encoded, 1, source_table, 0),
+        ("encoder: self-attention", encoded, num_encoder, attention, attention_cost(source, source)),
+        ("encoder: feed-forward", encoded, num_encoder, feed_forward, feed_forward_cost(source)),
+        ("target embedding", decoded, 1, 0 if tie == "all" else target_table, 0),
+        ("decoder: masked attention", decoded, num_decoder, attention, attention_cost(target, target)),
+        ("decoder: cross-attention", decoded, num_decoder, attention, attention_cost(target, source)),
+        ("decoder: feed-forward", decoded, num_decoder, feed_forward, feed_forward_cost(target)),
+        ("all norms", "as the input", norms, 2 * width, 0),
+        ("linear, softmax", (target, vocabulary), 1, projection, target * width * vocabulary),
     ]
-    total = ("total", "", sum(part[2] for part in parts), sum(part[3] for part in parts))
-    return [(name, str(shape), f"{held:,}", f"{cost:,}") for name, shape, held, cost in (*parts, total)]
+    counts = [(name, shape, copies * held, copies * cost) for name, shape, copies, held, cost in parts]
+    total = ("total", "", sum(held for *_, held, _ in counts), sum(cost for *_, cost in counts))
+    return [(name, str(shape), f"{held:,}", f"{cost:,}") for name, shape, held, cost in (*counts, total)]
