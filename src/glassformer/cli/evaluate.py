@@ -4,11 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from glassformer.cli.decoding_options import (
-    add_beam_search_options,
-    add_model_option,
-    beam_search_options,
-)
+from glassformer.cli.decoding_options import add_beam_search_options, add_model_option, beam_search_options
 from glassformer.cli.lines import readable
 from glassformer.cli.options import add_data_option, add_machine_options, use_machine
 from glassformer.data.corpora import Corpus, Sentences, load_corpus

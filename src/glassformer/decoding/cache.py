@@ -1,6 +1,5 @@
 """Step-by-step decoding of a batch, with one or more beams per sentence, with and without a cache."""
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ def start_decoding(
     max_length: int,
     beam_size: int = 1,
     use_cache: bool = True,
-) -> "Decoding":
+) -> "CachedDecoding | UncachedDecoding":
     """Encode the source sentences and prepare to decode their translations.
 
     Args:
@@ -38,28 +37,11 @@ def start_decoding(
     return CachedDecoding(model, source_ids, cache)
 
 
-class Decoding(ABC):
-    """State of a batch of sentences during decoding. Each sentence starts with one empty beam."""
+class CachedDecoding:
+    """Decoding of a batch of sentences with a cache: each step computes only the new position.
 
-    def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:
-        self._model: Any = model
-        self._encoded: tuple[Tensor | None, ...] = model.encode(source_ids)
-
-    @abstractmethod
-    def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
-        """Append the last token of every beam, and return the logits of the next token."""
-
-    @abstractmethod
-    def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
-
-    def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
-        """Keep only the sentences at these batch indices."""
-        self._encoded = tuple(part if part is None else part[indices] for part in self._encoded)
-
-
-class CachedDecoding(Decoding):
-    """Decoding with a cache: each step computes only the new position."""
+    Each sentence starts with one empty beam.
+    """
 
     def __init__(
         self,
@@ -67,12 +49,12 @@ class CachedDecoding(Decoding):
         source_ids: Int[Tensor, "sentences source"],
         cache: DecoderCache | RecurrentCache,
     ) -> None:
-        super().__init__(model, source_ids)
+        self._model: Any = model
         self._cache = cache
         # A mask that hides nothing would cost time at every step.
         self._encoded = tuple(
-            None if part is not None and part.dtype == torch.bool and bool(part.all()) else part
-            for part in self._encoded
+            None if part.dtype == torch.bool and bool(part.all()) else part
+            for part in model.encode(source_ids)
         )
 
     def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
@@ -86,22 +68,22 @@ class CachedDecoding(Decoding):
 
     def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
         """Keep only the sentences at these batch indices."""
-        super().select_batch(indices)
+        self._encoded = tuple(part if part is None else part[indices] for part in self._encoded)
         self._cache.select_batch(indices)
 
 
-class UncachedDecoding(Decoding):
-    """Decoding that recomputes everything at every step: the reference for the cache."""
+class UncachedDecoding:
+    """Decoding that recomputes everything at every step: the reference for `CachedDecoding`."""
 
     def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:
-        super().__init__(model, source_ids)
-        self._target_ids = source_ids.new_empty((len(source_ids), 1, 0))
+        self._model: Any = model
+        self._encoded: tuple[Tensor, ...] = model.encode(source_ids)
+        self._target_ids = source_ids.new_empty(len(source_ids), 1, 0)
 
     def step(self, last_ids: Int[Tensor, "sentences beams"]) -> Float[Tensor, "sentences beams vocabulary"]:
         """Append the last token of every beam, and return the logits of the next token."""
         self._target_ids = torch.cat([self._target_ids, last_ids[..., None]], dim=-1)
-        beams = last_ids.shape[1]
-        encoded = (part if part is None else part.repeat_interleave(beams, dim=0) for part in self._encoded)
+        encoded = (part.repeat_interleave(last_ids.shape[1], dim=0) for part in self._encoded)
         logits: Tensor = self._model.decode(self._target_ids.flatten(0, 1), *encoded)
         return logits[:, -1].view(*last_ids.shape, -1)
 
@@ -112,5 +94,5 @@ class UncachedDecoding(Decoding):
 
     def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
         """Keep only the sentences at these batch indices."""
-        super().select_batch(indices)
+        self._encoded = tuple(part[indices] for part in self._encoded)
         self._target_ids = self._target_ids[indices]

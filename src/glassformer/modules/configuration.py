@@ -3,12 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from glassformer.validation import (
-    require_choice,
-    require_multiple,
-    require_positive_int,
-    require_probability,
-)
+from glassformer.validation import require_choice, require_multiple, require_positive_int, require_probability
 
 Norm = Literal["post", "pre"]
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]

@@ -15,11 +15,7 @@ from glassformer.modules.configuration import RecurrentConfig as RecurrentConfig
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.masks import padding_mask
 from glassformer.modules.sentences import explain_bad_ids, require_sentences
-from glassformer.validation import (
-    require_recurrent_inputs,
-    require_same_batch,
-    require_shape,
-)
+from glassformer.validation import require_recurrent_inputs, require_same_batch, require_shape
 
 
 def elman_rnn(

@@ -11,11 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from glassformer.files import atomic_update
-from glassformer.modules.recurrent import (
-    AdditiveAttentionTranslator,
-    FixedContextTranslator,
-    RecurrentConfig,
-)
+from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, RecurrentConfig
 from glassformer.modules.transformer import Transformer, TransformerConfig
 
 MODEL_FILE, WEIGHTS_FILE = "model.json", "model.safetensors"

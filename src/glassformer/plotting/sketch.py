@@ -131,7 +131,7 @@ class Sketch:
         path = _rounded_path(points, radius=0.8)
         style = "-|>,head_length=3.2,head_width=1.6" if head else "-"
         for linewidth, alpha in ((6.0, 0.12), (3.6, 0.18)) if lit else ():
-            glow = {"color": color, "linewidth": linewidth, "alpha": alpha}
+            glow: dict[str, Any] = {"color": color, "linewidth": linewidth, "alpha": alpha}
             self.ax.add_patch(FancyArrowPatch(path=path, arrowstyle="-", **glow))
         self.ax.add_patch(
             FancyArrowPatch(

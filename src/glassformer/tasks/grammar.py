@@ -17,18 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.tasks.lexicon import (
-    ADJECTIVES,
-    ANIMALS,
-    PLACES,
-    VERBS,
-    Adjective,
-    Noun,
-    Verb,
-    adjective,
-    noun,
-    verb,
-)
+from glassformer.tasks import lexicon
+from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, Adjective, Noun, Verb
 from glassformer.validation import require_choice, require_positive_int, require_probability
 
 Words = tuple[str, ...]
@@ -160,10 +150,10 @@ def parse(source: str | Iterable[str]) -> Example:
             f"got {sentence!r}"
         )
     example = Example(
-        subject=noun(found["subject"]),
-        verb=verb(found["verb"]),
-        object=noun(found["object"]),
-        adjective=adjective(found["adjective"]),
+        subject=lexicon.noun(found["subject"]),
+        verb=lexicon.verb(found["verb"]),
+        object=lexicon.noun(found["object"]),
+        adjective=lexicon.adjective(found["adjective"]),
         negated=found["negation"] is not None,
     )
     if (expected := join_words(example.source)) != sentence:

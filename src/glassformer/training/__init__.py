@@ -9,13 +9,7 @@ from glassformer.training.checkpoints import (
     load_checkpoint,
     save_checkpoint,
 )
-from glassformer.training.evaluation import (
-    Evaluation,
-    evaluate,
-    score_translations,
-    summarise,
-    write_results,
-)
+from glassformer.training.evaluation import Evaluation, evaluate, score_translations, summarise, write_results
 from glassformer.training.folders import average_checkpoints, find_translator
 from glassformer.training.log import RunLog, read_log
 from glassformer.training.loop import draw_batches, train
