@@ -21,17 +21,20 @@ from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
 from glassformer.data import END_ID, PAD_ID, START_ID, Sentences, load_corpus
-from glassformer.decoding import Hypothesis, beam_search, greedy_decode, sample
+from glassformer.decoding import (
+    Hypothesis,
+    LengthPenalty,
+    beam_search,
+    compute_length_penalty,
+    greedy_decode,
+    sample,
+)
 from glassformer.metrics import bleu, chrf
 from glassformer.training import shift_targets
 from glassformer.translator import Translator
 
 MARKS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID}
-PENALTIES = {
-    "none": lambda length: 1.0,
-    "average": lambda length: length,
-    "gnmt": lambda length: ((5 + length) / 6) ** 0.6,
-}
+PENALTIES: tuple[LengthPenalty, ...] = ("none", "average", "gnmt")
 SAMPLERS: dict[str, dict[str, float | int]] = {
     "temperature 1": {},
     "temperature 0.5": {"temperature": 0.5},
@@ -112,13 +115,13 @@ def search(task: Task, beam_size: int) -> list[list[Hypothesis]]:
     )
 
 
-def rank(hypotheses: list[list[Hypothesis]], penalty: str) -> list[Hypothesis]:
+def rank(hypotheses: list[list[Hypothesis]], penalty: LengthPenalty) -> list[Hypothesis]:
     """Select the best hypothesis of each sentence; unfinished hypotheses come last."""
-    divide = PENALTIES[penalty]
-    return [
-        max(found, key=lambda one: (one.ended, one.log_probability / divide(len(one.ids))))
-        for found in hypotheses
-    ]
+
+    def order(one: Hypothesis) -> tuple[bool, float]:
+        return one.ended, one.log_probability / compute_length_penalty(len(one.ids), penalty)
+
+    return [max(found, key=order) for found in hypotheses]
 
 
 def difference(texts: Sequence[str], others: Sequence[str], references: Any, samples: int) -> list[float]:

@@ -23,7 +23,8 @@ from bookkit.course.grader.isolation import (
 from bookkit.course.grader.referee import Exercise, judge
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-LIMITS = Limits(seconds=1, memory=256, answer=1)
+LIMITS = Limits(seconds=30, memory=256, answer=1)  # enough for an answer on a busy machine
+SHORT = Limits(seconds=1, memory=256, answer=1)  # for code that never answers
 
 
 def ask(code, *args, name="answer", limits=LIMITS):
@@ -122,19 +123,19 @@ def test_an_unwritten_function_is_recognised(body):
 def test_code_without_an_answer_is_stopped_with_a_reason(code, reason):
     began = time.monotonic()
     with pytest.raises(StoppedError, match=reason):
-        ask(code)
-    assert time.monotonic() - began < 10
+        ask(code, limits=SHORT if "no answer" in reason else LIMITS)
+    assert time.monotonic() - began < 60
 
 
 def test_after_a_stop_no_question_is_asked():
-    notebook = Notebook(["def answer():\n    while True: pass"], LIMITS, 60)
+    notebook = Notebook(["def answer():\n    while True: pass"], SHORT, 60)
     answer = notebook.answer("answer")
     with pytest.raises(StoppedError):
         answer()
     began = time.monotonic()
     with pytest.raises(StoppedError):
         answer()
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < SHORT.seconds
     assert notebook.stopped == "stopped: no answer within 1 seconds"
 
 
@@ -215,7 +216,7 @@ RIGHT = (
 WRONG = "def scaled_scores(query, key):\n    return query @ key.T"
 
 
-def verdict(*cells):
+def verdict(*cells, seconds=30):
     exercise = Exercise(
         grade_id="scaling-scaled-scores-check",
         check=CHECK,
@@ -224,11 +225,12 @@ def verdict(*cells):
         cells=list(cells),
         without=[],
     )
-    return judge(exercise, Limits(seconds=2), 20)
+    return judge(exercise, Limits(seconds=seconds), 10 * seconds)
 
 
 def test_a_right_answer_passes_among_broken_cells():
-    assert verdict("import time\ntime.sleep(100)\n(", "%matplotlib inline", "this is no Python", RIGHT) == ""
+    broken = ("import time\ntime.sleep(100)\n(", "%matplotlib inline", "this is no Python")
+    assert verdict(*broken, RIGHT, seconds=5) == ""
     helper = "from numpy import *\ndef helper(key): return sqrt(key.shape[-1])"
     assert verdict(helper, "def scaled_scores(query, key):\n    return query @ key.T / helper(key)") == ""
 

@@ -1,8 +1,9 @@
 """Beam search over translations (Graves, 2012; Sutskever et al., 2014)."""
 
 import math
-from collections.abc import Collection
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -85,7 +86,7 @@ def beam_search(
     require_positive_int(beam_size=beam_size, n_best=n_best)
     if n_best > beam_size:
         raise ValueError(f"n_best must be at most beam_size ({beam_size}), got {n_best}")
-    penalty = _Penalty(length_penalty, alpha)
+    penalty = partial(compute_length_penalty, kind=length_penalty, alpha=alpha)
     limits = max_lengths(model, source_ids, max_length, start_id=start_id, end_id=end_id)
     longest = int(limits.max())
     decoding = start_decoding(model, source_ids, max_length=longest, beam_size=beam_size, use_cache=use_cache)
@@ -104,24 +105,24 @@ def beam_search(
     return beams.best()
 
 
-class _Penalty:
-    """Length penalty of a hypothesis, non-decreasing in its length."""
+def compute_length_penalty(
+    length: int | Int[Tensor, "..."], kind: LengthPenalty, alpha: float | int | None = None
+) -> float | Float[Tensor, "..."]:
+    """Compute the length penalty, which divides the log-probability of a hypothesis.
 
-    def __init__(self, kind: LengthPenalty, alpha: float | int | None) -> None:
-        require_choice(tuple(_DEFAULT_ALPHA), length_penalty=kind)
-        self.kind = kind
-        self.alpha = _DEFAULT_ALPHA[kind] if alpha is None else float(alpha)
-        if not 0 <= self.alpha < math.inf:
-            raise ValueError(f"alpha must be at least 0 and finite, got {alpha}")
+    Args:
+        length: number of tokens of the hypothesis, including the end token.
+        kind: formula, as ``length_penalty`` in `beam_search`.
+        alpha: exponent, as in `beam_search`.
 
-    def __call__(self, length: Int[Tensor, "..."]) -> Float[Tensor, "..."]:
-        match self.kind:
-            case "none":
-                return torch.ones_like(length, dtype=torch.float32)
-            case "average":
-                return length.float() ** self.alpha
-            case "gnmt":
-                return ((5 + length.float()) / 6) ** self.alpha
+    Raises:
+        ValueError: there is no such formula, or the exponent is negative or infinite.
+    """
+    require_choice(tuple(_DEFAULT_ALPHA), length_penalty=kind)
+    if alpha is not None and not 0 <= alpha < math.inf:
+        raise ValueError(f"alpha must be at least 0 and finite, got {alpha}")
+    exponent = _DEFAULT_ALPHA[kind] if alpha is None or kind == "none" else float(alpha)
+    return ((5 + length) / 6 if kind == "gnmt" else length) ** exponent
 
 
 class _Beams:
@@ -132,7 +133,13 @@ class _Beams:
     """
 
     def __init__(
-        self, limits: Int[Tensor, " batch"], *, beam_size: int, n_best: int, penalty: _Penalty, end_id: int
+        self,
+        limits: Int[Tensor, " batch"],
+        *,
+        beam_size: int,
+        n_best: int,
+        penalty: Callable[..., Any],
+        end_id: int,
     ) -> None:
         batch, device = len(limits), limits.device
         self._complete: list[list[Hypothesis]] = [[] for _ in range(batch)]

@@ -63,18 +63,10 @@ def live_lookup(
 def _table(query: Array, key: Array, value: Array, words: Sequence[str], unit: str) -> Table:
     scores = key @ query
     soft, hard = softmax(scores), np.eye(len(words))[scores.argmax()]
+    columns = zip(words, key, scores, soft, hard, value, strict=True)
     rows = [
-        (
-            word,
-            f"({place[0]:g}, {place[1]:g})",
-            f"{score:.2f}",
-            f"{share:.3f}",
-            f"{all_or_none:g}",
-            f"{each:g}",
-        )
-        for word, place, score, share, all_or_none, each in zip(
-            words, key, scores, soft, hard, value, strict=True
-        )
+        (word, f"({x:g}, {y:g})", f"{score:.2f}", f"{share:.3f}", f"{all_or_none:g}", f"{each:g}")
+        for word, (x, y), score, share, all_or_none, each in columns
     ]
     output = ("output", "", "", f"{soft @ value:.2f} {unit}", f"{hard @ value:g} {unit}", "")
     return Table(

@@ -44,9 +44,8 @@ def live_positions(
         raise ValueError(f"learned must have an even width of at least 4, got {d_model}")
     if places <= REACH:
         raise ValueError(f"learned must have more than {REACH} positions, got {places}")
-    word, learned, query_weight, key_weight = (
-        each.round(3) for each in (word, learned, query_weight, key_weight)
-    )
+    inputs = (word, learned, query_weight, key_weight)
+    word, learned, query_weight, key_weight = (each.round(3) for each in inputs)
     return LiveFigure(
         "positions",
         label="Two positions in four schemes",
@@ -73,10 +72,8 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
     }
     scores = {}
     for kind, each in entering.items():
-        for behind, query, key in (
-            ("", each, each),
-            (", projected", each @ query_weight, each @ key_weight),
-        ):
+        projected = (each @ query_weight, each @ key_weight)
+        for behind, (query, key) in (("", (each, each)), (", projected", projected)):
             if kind == "rotary":
                 query, key = rotate_by_position(query), rotate_by_position(key)
             scores[kind + behind] = query @ key.T
@@ -84,15 +81,9 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
     position, shift = START["position"], START["shift"]
     rows = []
     for name, each in scores.items():
-        near = (each[position, position + distance] for distance in (-shift, 0, shift))
+        near = (f"{each[position, position + distance]:.2f}" for distance in (-shift, 0, shift))
         everywhere = np.diagonal(each, shift)
-        rows.append(
-            (
-                name,
-                *(f"{number:.2f}" for number in near),
-                f"{everywhere.min():.2f} to {everywhere.max():.2f}",
-            )
-        )
+        rows.append((name, *near, f"{everywhere.min():.2f} to {everywhere.max():.2f}"))
     return Table(
         f"Dot products of position {position} with others, and the bias that ALiBi adds to the score",
         ("scheme", f"{shift} before", "itself", f"{shift} after", f"{shift} after, from all positions"),

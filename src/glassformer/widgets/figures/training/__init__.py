@@ -100,18 +100,13 @@ def live_training(
         table=Table(
             f"The run at its checkpoints, and its translations of “{sentences[-1]}”",
             ("step", "training loss", "learning rate", "BLEU", "translation"),
-            [
-                (
-                    f"{each['step']:,}",
-                    f"{each['loss']:.2f}",
-                    f"{each['rate']:.5f}",
-                    f"{each['bleu']:.1f}",
-                    each["translations"][-1],
-                )
-                for each in checkpoints
-            ],
+            [_row(**each) for each in checkpoints],
         ),
     )
+
+
+def _row(*, step: int, loss: float, rate: float, bleu: float, translations: list[str], **_: Any) -> list[str]:
+    return [f"{step:,}", f"{loss:.2f}", f"{rate:.5f}", f"{bleu:.1f}", translations[-1]]
 
 
 def _require_equal(**sequences: Sequence[Any]) -> None:
