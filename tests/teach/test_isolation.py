@@ -216,7 +216,7 @@ RIGHT = (
 WRONG = "def scaled_scores(query, key):\n    return query @ key.T"
 
 
-def verdict(*cells, seconds=30):
+def verdict(*cells):
     exercise = Exercise(
         grade_id="scaling-scaled-scores-check",
         check=CHECK,
@@ -225,12 +225,12 @@ def verdict(*cells, seconds=30):
         cells=list(cells),
         without=[],
     )
-    return judge(exercise, Limits(seconds=seconds), 10 * seconds)
+    return judge(exercise, Limits(seconds=30), 300)
 
 
 def test_a_right_answer_passes_among_broken_cells():
     broken = ("import time\ntime.sleep(100)\n(", "%matplotlib inline", "this is no Python")
-    assert verdict(*broken, RIGHT, seconds=5) == ""
+    assert verdict(*broken, RIGHT) == ""
     helper = "from numpy import *\ndef helper(key): return sqrt(key.shape[-1])"
     assert verdict(helper, "def scaled_scores(query, key):\n    return query @ key.T / helper(key)") == ""
 
