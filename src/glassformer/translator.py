@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from glassformer.validation import require_positive_int
 TOKENIZER_FILE = "tokenizer.json"
 MAX_TOKENS = 1024
 
+_PRETRAINED = Path(__file__).parent / "pretrained"
 _SPECIAL_TOKENS: dict[str, Any] = {"start_id": START_ID, "end_id": END_ID, "forbidden_ids": (START_ID,)}
 
 
@@ -242,10 +242,7 @@ class Translator:
 
 def pretrained_translators() -> tuple[str, ...]:
     """Return the names of the translators that come with the package."""
-    folder = _pretrained_folder()
-    if not folder.is_dir():
-        return ()
-    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{MODEL_FILE}")))
+    return tuple(sorted(path.parent.name for path in _PRETRAINED.glob(f"*/{MODEL_FILE}")))
 
 
 def locate_translator(folder: Path | str) -> Path:
@@ -262,11 +259,7 @@ def locate_translator(folder: Path | str) -> Path:
             f"there is no folder {str(folder)!r}, and no pretrained translator of that name "
             f"(pretrained: {', '.join(pretrained) or 'none'})"
         )
-    return _pretrained_folder() / str(folder)
-
-
-def _pretrained_folder() -> Path:
-    return Path(str(resources.files("glassformer"))) / "pretrained"
+    return _PRETRAINED / str(folder)
 
 
 def _batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

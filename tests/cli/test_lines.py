@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from glassformer.cli.lines import Line, open_sink, read_arguments, read_blocks, read_file
 
 
-class Dripping:
+class Dripping(io.BufferedIOBase):
     """Source that returns a few bytes at a time, like a pipe."""
 
     def __init__(self, content, size):

@@ -219,7 +219,7 @@ def test_a_folder_of_another_architecture_is_reported(tmp_path, capsys):
 @contextmanager
 def start(model):
     """Run the program with pipes, and kill it if it hangs."""
-    command = [sys.executable, "-m", "glassformer.cli", "translate", "--model", str(model), *SHORT]
+    command = [sys.executable, "-m", "glassformer", "translate", "--model", str(model), *SHORT]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, **pipes) as program:
         guard = threading.Timer(120, program.kill)

@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
+from typing import BinaryIO, NamedTuple
 
 from glassformer.files import atomic_write
 
@@ -27,13 +28,6 @@ class Line(NamedTuple):
     error: str = ""
 
 
-@runtime_checkable
-class Readable(Protocol):
-    """Source whose ``read1`` returns the bytes that have arrived, waiting only if there are none."""
-
-    def read1(self, size: int = ..., /) -> bytes: ...
-
-
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Let errors of the block that opens or reads a file say so in plain words."""
@@ -45,7 +39,7 @@ def readable(path: Path) -> Iterator[None]:
         raise OSError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}") from error
 
 
-def read_blocks(source: Readable) -> Iterator[list[Line]]:
+def read_blocks(source: BufferedIOBase) -> Iterator[list[Line]]:
     """Yield blocks of lines as they arrive."""
     number = 0
     for rows in _split(source):
@@ -93,9 +87,9 @@ def open_sink(path: Path | None) -> Iterator[BinaryIO]:
         yield file
 
 
-def _split(source: Readable) -> Iterator[Sequence[bytes]]:
+def _split(source: BufferedIOBase) -> Iterator[Sequence[bytes]]:
     rest = b""
-    while chunk := source.read1(_CHUNK):
+    while chunk := source.read1(_CHUNK):  # waits only if no byte has arrived
         *rows, rest = (rest + chunk).split(b"\n")
         yield rows
     if rest:

@@ -26,7 +26,7 @@ examples:
   glassformer train --folder runs/lstm --architecture additive_attention   an LSTM, for comparison
   glassformer train --folder runs/gpu --precision bfloat16 --compile --max-tokens 16384
   glassformer train --folder runs/de --corpus multi30k-en-de --data ~/data --seed 1
-  torchrun --nproc-per-node 2 -m glassformer.cli train --folder runs/two   two processes, one model
+  torchrun --nproc-per-node 2 -m glassformer train --folder runs/two       two processes, one model
 
 The folder will hold recipe.json, tokenizer.json, log.jsonl and checkpoints/, and at the end translator/ and
 results.json, with its translations of the test sets and their scores. A run can be killed at any moment: the

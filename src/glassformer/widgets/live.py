@@ -36,6 +36,11 @@ def read_files(name: str, ending: str) -> str:
     return "\n".join((SCRIPTS / file).read_text(encoding="utf-8") for file in files)
 
 
+def show_numbers(*numbers: float) -> str:
+    """Format numbers with two decimals, as the figures do."""
+    return " ".join(f"{number + 0:.2f}".replace("-", "−") for number in numbers)
+
+
 def copy_scripts(folder: Path) -> None:
     """Copy the style sheets and scripts of all figures into a folder, under their names in `files_of`."""
     for path in (*SCRIPTS.rglob("*.css"), *SCRIPTS.rglob("*.js")):

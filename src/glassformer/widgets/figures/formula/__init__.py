@@ -8,7 +8,7 @@ from glassformer.reference.attention import scaled_dot_product_attention
 from glassformer.reference.masks import causal_mask
 from glassformer.validation import require_shape
 from glassformer.widgets.figures.formula.word_vectors import word_vectors
-from glassformer.widgets.live import LiveFigure, Table
+from glassformer.widgets.live import LiveFigure, Table, show_numbers
 
 MAX_WORDS = 12
 D_MODEL = 4
@@ -64,20 +64,16 @@ def _table(words: list[str], query: Array, key: Array, value: Array) -> Table:
     rows = [
         (
             word,
-            _show(scores[place]),
-            _show(scaled[place]),
-            _show(scaled[place]) if allowed[follow, place] else "−∞",
-            _show(weights[follow, place]),
-            _show(*value[place]),
+            show_numbers(scores[place]),
+            show_numbers(scaled[place]),
+            show_numbers(scaled[place]) if allowed[follow, place] else "−∞",
+            show_numbers(weights[follow, place]),
+            show_numbers(*value[place]),
         )
         for place, word in enumerate(words)
     ]
     return Table(
-        f"Attention of “{words[follow]}” under a causal mask, with q = {_show(*query[follow])}",
+        f"Attention of “{words[follow]}” under a causal mask, with q = {show_numbers(*query[follow])}",
         ("word", "q · k", "÷ √d_k", "masked", "weight", "v"),
-        [*rows, ("output", "", "", "", _show(weights[follow].sum()), _show(*attended[follow]))],
+        [*rows, ("output", "", "", "", show_numbers(weights[follow].sum()), show_numbers(*attended[follow]))],
     )
-
-
-def _show(*numbers: float) -> str:
-    return " ".join(f"{number + 0:.2f}".replace("-", "−") for number in numbers)

@@ -8,7 +8,7 @@ from numpy import ndarray as Array
 
 from glassformer.reference.heads import multi_head_attention
 from glassformer.validation import require_choice, require_shape
-from glassformer.widgets.live import LiveFigure, Table
+from glassformer.widgets.live import LiveFigure, Table, show_numbers
 
 D_MODEL = 8
 HEAD_COUNTS = (1, 2, 4)
@@ -57,6 +57,7 @@ def live_heads(
             raise ValueError(f"{name} must lie between {-REACH} and {REACH}, got {array.tolist()}")
     output, maps = multi_head_attention(x, x, x, num_heads=NUM_HEADS, **weights)
     place = list(words).index(follow)
+    shown = show_numbers(*output[place])
     return LiveFigure(
         "heads",
         label="Heads side by side",
@@ -70,12 +71,8 @@ def live_heads(
         },
         heights=(57.5, 88.1),
         table=Table(
-            f"Attention weights of “{follow}” in {NUM_HEADS} heads; its output is {_show(output[place])}",
+            f"Attention weights of “{follow}” in {NUM_HEADS} heads; its output is {shown}",
             ("word", *(f"head {head}" for head in range(NUM_HEADS))),
-            [(word, *map(_show, maps[:, place, [key]])) for key, word in enumerate(words)],
+            [(word, *map(show_numbers, maps[:, place, key])) for key, word in enumerate(words)],
         ),
     )
-
-
-def _show(numbers: Float[Array, "numbers"]) -> str:
-    return " ".join(f"{number + 0:.2f}".replace("-", "−") for number in numbers)

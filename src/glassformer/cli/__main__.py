@@ -1,8 +1,0 @@
-"""``python -m glassformer.cli`` is ``glassformer``."""
-
-import sys
-
-from glassformer.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())
