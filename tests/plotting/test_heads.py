@@ -61,7 +61,7 @@ def test_heads_are_named_and_counted_from_0():
             lambda: plot_split(CELLS, {**CUT, "more": CELLS.reshape(5, 3, 2)}, words=WORDS),
             r"pieces must have the same number of heads, got \[2, 5\]",
         ),
-        (lambda: plot_split(CELLS, {}, words=WORDS), r"pieces must have the same number of heads, got \[\]"),
+        (lambda: plot_split(CELLS, {}, words=WORDS), "pieces must hold at least 1, got 0"),
         (lambda: plot_split(CELLS, CUT, words=["one"]), r"words \(1\) must be as many"),
     ],
 )
