@@ -50,7 +50,7 @@ class Example:
     If you replace a word, the translation changes with it:
 
     >>> from dataclasses import replace
-    >>> join_words(replace(BOOK_EXAMPLE, adjective=adjective("wide")).target)
+    >>> join_words(replace(BOOK_EXAMPLE, adjective=lexicon.adjective("wide")).target)
     "l'animal n'a pas traversé la rue parce qu'elle était trop large"
 
     Attributes:
