@@ -115,13 +115,8 @@ class TransformerConfig(TranslatorConfig):
                 projection share a matrix.
             **overrides: any attribute of the configuration.
         """
-        sizes = {
-            "d_model": 128,
-            "num_heads": 4,
-            "d_ff": 256,
-            "num_encoder_layers": 4,
-            "num_decoder_layers": 4,
-        }
+        layers = {"num_encoder_layers": 4, "num_decoder_layers": 4}
+        sizes = {"d_model": 128, "num_heads": 4, "d_ff": 256} | layers
         return cls._preset(source_vocabulary_size, target_vocabulary_size, sizes | overrides)
 
     @classmethod

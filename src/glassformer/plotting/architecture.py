@@ -195,9 +195,8 @@ def _chain(sketch: Sketch, part: str) -> None:
 
 def _matrices() -> tuple[Array | None, ...]:
     """Compute the scores of four tokens after each step of a head, as shades from 0 to 1."""
-    scores = np.array(
-        [[5.0, 1.0, 2.0, 0.5], [2.0, 6.0, 1.0, 3.0], [1.5, 3.5, 4.0, 1.0], [4.5, 1.0, 2.5, 3.5]]
-    )
+    rows = ([5.0, 1.0, 2.0, 0.5], [2.0, 6.0, 1.0, 3.0], [1.5, 3.5, 4.0, 1.0], [4.5, 1.0, 2.5, 3.5])
+    scores = np.array(rows)
     scaled = scores / 2
     masked = np.where(np.tri(4) > 0, scaled, np.nan)
     exponentials = np.exp(masked)

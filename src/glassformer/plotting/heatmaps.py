@@ -80,10 +80,8 @@ def plot_mask(
     matrix = to_array("mask", mask, axes=(2,))
     require_mask(matrix, matrix.shape, name="mask")
     ax, cells = _grid(matrix, ax, rows, columns)
-    edge: dict[str, Any] = {
-        "edgecolor": COLORS["text"],
-        "linewidth": 0.6 if max(matrix.shape) <= _LARGEST_TILED else 0,
-    }
+    linewidth = 0.6 if max(matrix.shape) <= _LARGEST_TILED else 0
+    edge: dict[str, Any] = {"edgecolor": COLORS["text"], "linewidth": linewidth}
     cells.set(facecolor=[_MAY if looks else _MAY_NOT for looks in matrix.flat], **edge)
     handles = [
         Patch(facecolor=_MAY, label="may look", **edge),

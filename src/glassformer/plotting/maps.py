@@ -54,12 +54,8 @@ def _draw(drawn: Mapping[str, Array], num_heads: int) -> Array:
         tall = cell * weights.shape[1]
         figure.text(0.01, (top - tall / 2) / height, name, va="center", size=SIZES["small"])
         for head, matrix in enumerate(weights):
-            place = (
-                (_LABELS + head * column) / WIDTH,
-                (top - tall) / height,
-                cell * matrix.shape[1] / WIDTH,
-                tall / height,
-            )
+            left, width = (_LABELS + head * column) / WIDTH, cell * matrix.shape[1] / WIDTH
+            place = (left, (top - tall) / height, width, tall / height)
             axes[row, head] = _small_map(figure.add_axes(place), matrix)
         top -= heights[row]
     for head, ax in enumerate(axes[0]):
