@@ -13,7 +13,7 @@ def test_a_chapter_is_found_in_each_package_with_a_module_per_chapter(package):
 
 
 def test_an_unknown_chapter_is_an_error_that_lists_the_chapters():
-    with pytest.raises(ValueError, match=r"chapter must be one of rnn_bottleneck, .*, got 'chapter_13'"):
+    with pytest.raises(ValueError, match=r"chapter must be one of before_you_begin, .*, got 'chapter_13'"):
         quizzes.questions("chapter_13")
 
 

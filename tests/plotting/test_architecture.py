@@ -7,6 +7,7 @@ from glassformer.plotting.architecture import PARTS
 from glassformer.plotting.style import WIDTH
 
 LIT_WORDS = {
+    "before_you_begin": {"embedding"},
     "scaling": {"scale"},
     "softmax": {"softmax"},
     "masks": {"mask", "masked attention"},

@@ -5,6 +5,7 @@ from types import ModuleType
 
 #: Chapters in reading order, by the slug that names their notebook, their exercises and their quiz.
 CHAPTERS = (
+    "before_you_begin",
     "rnn_bottleneck",
     "queries_keys_values",
     "scaling",

@@ -11,6 +11,7 @@ from glassformer.plotting.style import COLORS, SIZES, styled
 from glassformer.validation import require_choice
 
 _TITLES = {
+    "before_you_begin": "Before you begin",
     "recurrence": "Recurrence",
     "queries_keys_values": "Queries, keys, values",
     "scaling": "Scaling",
@@ -92,7 +93,7 @@ def _entrance(sketch: Sketch, part: str, left: float) -> None:
     middle = left + _STACK_WIDTH / 2
     lit = part == "positional_encoding"
     sketch.arrow((middle, 2.5), (middle, 3.3), muted_alpha=0.6, head=False)
-    sketch.label("embedding", (left, 3.3, _STACK_WIDTH, 2.0))
+    sketch.label("embedding", (left, 3.3, _STACK_WIDTH, 2.0), lit=part == "before_you_begin")
     sketch.arrow((middle, 5.3), (middle, 8.7))
     wave = np.linspace(0, 2 * np.pi, 50)
     start = left - 3.6
