@@ -69,7 +69,10 @@ def fused_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Compute the output of `scaled_dot_product_attention` with a fused kernel, without returning weights."""
+    """Compute the output of `scaled_dot_product_attention` with a fused kernel, without returning weights.
+
+    Arguments are as in `scaled_dot_product_attention`.
+    """
     _require_inputs(query, key, value, attn_mask, dropout)
     if dropout and query.device.type == "cpu":  # the CPU has no fused kernel with dropout
         return _attend(query, key, value, attn_mask, dropout, score_bias)[0]

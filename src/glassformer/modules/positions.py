@@ -114,7 +114,7 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Rotate queries and keys by their positions (Su et al., 2021).
+    """Rotary position embedding (RoPE): rotate queries and keys by their positions (Su et al., 2021).
 
     Args:
         base: base of the frequencies, as in `rotate_by_position`.
@@ -145,7 +145,7 @@ class RotaryPositions(nn.Module):
 
 
 class AlibiPositions(nn.Module):
-    """Lower the scores in proportion to the distance, with one slope per head (Press et al., 2022)."""
+    """ALiBi: lower the scores in proportion to distance, with one slope per head (Press et al., 2022)."""
 
     def forward(
         self,
@@ -169,13 +169,13 @@ RelativePositions = RotaryPositions | AlibiPositions
 
 
 def absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
-    """Make the module with this name that adds positional encodings to the vectors, or return None."""
+    """Make the module that adds "sinusoidal" or "learned" positional encodings; None for other names."""
     added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     return added[name](d_model, max_length) if name in added else None
 
 
 def relative_positions(name: str) -> RelativePositions | None:
-    """Make the module with this name that encodes positions inside an attention layer, or return None."""
+    """Make the module for "rotary" or "alibi" positions inside attention; None for other names."""
     inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
     return inside[name]() if name in inside else None
 

@@ -61,7 +61,7 @@ def lstm(
 
 
 class FixedContextTranslator(nn.Module):
-    """Encode the source into one context vector, and decode from it (Sutskever et al., 2014).
+    """LSTM encoder-decoder with one context vector and without attention (Sutskever et al., 2014).
 
     The decoder starts from the encoder's final hidden and cell states, and sees nothing else of the source.
 
@@ -216,10 +216,11 @@ class FixedContextTranslator(nn.Module):
 
 
 class AdditiveAttentionTranslator(FixedContextTranslator):
-    """`FixedContextTranslator` whose decoder also attends to every hidden state of the encoder.
+    """LSTM encoder-decoder with additive attention to every hidden state of the encoder.
 
-    The scores are those of Bahdanau et al. (2015). The decoder attends after its recurrent step instead of
-    before it, as in Luong et al. (2015), so that one call can process the whole target.
+    It extends `FixedContextTranslator`, with the same arguments. The scores are those of Bahdanau et al.
+    (2015). The decoder attends after its recurrent step instead of before it, as in Luong et al. (2015), so
+    that one call can process the whole target.
     """
 
     def __init__(self, config: RecurrentConfig, *, generator: torch.Generator | None = None) -> None:

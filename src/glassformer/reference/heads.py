@@ -33,6 +33,9 @@ def split_heads(
 def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
     """Concatenate the pieces of all heads. This is the inverse of `split_heads`.
 
+    Args:
+        x: one vector per head and position.
+
     Raises:
         ValueError: ``x`` has fewer than three axes.
     """

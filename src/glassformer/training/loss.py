@@ -39,7 +39,7 @@ def cross_entropy(
     *,
     label_smoothing: float | int = 0.0,
 ) -> Float[Tensor, ""]:
-    """Compute the mean of −log p(label) over all labels except padding.
+    """Compute the cross-entropy loss: the mean of −log p(label) over all labels except padding.
 
     Args:
         logits: scores of the next token at each position.

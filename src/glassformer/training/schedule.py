@@ -10,7 +10,9 @@ Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
 def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """Compute d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²) (Vaswani et al., 2017, equation 3).
+    """Compute the Transformer's learning rate (Vaswani et al., 2017, equation 3), with linear warm-up.
+
+    It is d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²).
 
     Args:
         step: index of the update, from 1.
