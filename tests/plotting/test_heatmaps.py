@@ -114,7 +114,7 @@ def test_a_mask_has_a_legend_for_filled_and_hollow():
         text.get_text(): patch.get_facecolor()
         for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)
     }
-    assert meaning["may look"] == to_rgba(COLORS["violet"])
+    assert meaning["may attend"] == to_rgba(COLORS["violet"])
     assert meaning["may not"][3] == 0
 
 

@@ -84,7 +84,7 @@ def plot_mask(
     edge: dict[str, Any] = {"edgecolor": COLORS["text"], "linewidth": linewidth}
     cells.set(facecolor=[_MAY if looks else _MAY_NOT for looks in matrix.flat], **edge)
     handles = [
-        Patch(facecolor=_MAY, label="may look", **edge),
+        Patch(facecolor=_MAY, label="may attend", **edge),
         Patch(facecolor=_MAY_NOT, label="may not", **edge),
     ]
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), handlelength=1, handleheight=1)
