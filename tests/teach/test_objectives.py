@@ -4,6 +4,7 @@ import importlib
 import re
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -92,8 +93,20 @@ def test_every_slide_has_a_title(slug):
 def test_displayed_titles_of_exercises_are_unique():
     titles = exercise_titles()
     assert len(set(titles.values())) == len(titles)
-    assert titles["masks-mend"] == "Mend it (chapter 5)"
     assert titles["masks-pairs"] == "How many pairs?"
+
+
+def test_a_title_that_two_chapters_share_is_followed_by_the_chapter(monkeypatch):
+    chapters = [
+        SimpleNamespace(number=number, exercises=[SimpleNamespace(label=label, title=title)])
+        for number, label, title in ((4, "a", "Fix it"), (5, "b", "Fix it"), (6, "c", "Find it"))
+    ]
+    monkeypatch.setattr("bookkit.objectives.read_chapters", lambda: chapters)
+    assert exercise_titles.__wrapped__() == {
+        "a": "Fix it (chapter 4)",
+        "b": "Fix it (chapter 5)",
+        "c": "Find it",
+    }
 
 
 def test_an_incomplete_objective_is_refused(tmp_path):
