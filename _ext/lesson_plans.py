@@ -1,6 +1,6 @@
 """Roles that take parts and slides from the lesson plans.
 
-- ``{parts}`masks: the prediction; masks that join` `` becomes the names of these parts of a chapter's plan
+- ``{parts}`masks: the prediction; combining masks` `` becomes the names of these parts of a chapter's plan
   and the sum of their minutes.
 - ``{slides}`masks-join masks-edit` `` becomes the numbers of these slides in their deck.
 """

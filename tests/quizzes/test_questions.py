@@ -31,7 +31,6 @@ BY_HAND = {  # the answers, by arithmetic alone
     "softmax-leader": math.exp(5) / (math.exp(5) + 99),
     "softmax-stream": 4 * math.exp(-2) + 1,
     "masks-joined": 1 + 2 + 3 + 4 + 5 + 5 + 5,
-    "masks-four-times": 4 * 4,
     "heads-maps": 6 * 12 * 12,
     "heads-mixture": (5 + 1) / (2 * 5),
     "positions-same-product": 20 - (9 - 5),

@@ -108,5 +108,5 @@ def test_a_printed_deck_has_a_page_for_each_slide_with_its_formulas_and_figures(
         assert slide.title.split(" ")[0].strip("“”") in pages[slide.id]
     assert "softmax" in pages["masks-formula"]
     assert "compare" in pages["masks-live"]
-    assert "handed over" in pages["masks-by-hand"]  # it waits for the key on the screen
-    assert "handed over" not in pages["masks-live"]  # in the figure's table, for where no script runs
+    assert "outputs by hand" in pages["masks-by-hand"]  # it waits for the key on the screen
+    assert "under a causal mask" not in pages["masks-live"]  # in the figure's table, for where no script runs

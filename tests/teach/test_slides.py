@@ -132,7 +132,7 @@ def test_a_slide_shows_the_stored_output_of_its_chapter(masks):
     find_cell(changed, CELL, "code").outputs[0].text = "seven\nelves\n"
     before = show(masks, f"{{output}} {CELL}", "")
     after = show(changed, f"{{output}} {CELL}", ":lines: 2")
-    assert "handed over" in before
+    assert "outputs by hand" in before
     assert "elves" in after
     assert "seven" not in after
 

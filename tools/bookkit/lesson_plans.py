@@ -50,7 +50,7 @@ def read_plan(slug: str) -> list[Lesson]:
 
 
 def find_parts(text: str) -> list[Part]:
-    """Find parts of a plan by name, as in ``masks: the prediction; masks that join``.
+    """Find parts of a plan by name, as in ``masks: the prediction; combining masks``.
 
     Raises:
         ValueError: the chapter's plan has no part of such a name.

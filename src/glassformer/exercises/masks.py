@@ -9,12 +9,10 @@ from numpy.random import Generator
 
 from glassformer.checking.check import check
 from glassformer.checking.compare import Answer, Hint, compare, compare_number, sample
-from glassformer.reference.attention import scaled_dot_product_attention_backward
 from glassformer.reference.masks import causal_mask
-from glassformer.reference.softmax import softmax
 
 
-@check(see="Masks that join")
+@check(see="Combining masks")
 def check_allowed_pairs(attempt: Any) -> None:
     """Check the number of pairs that both masks allow for 100 positions, the last 40 of them padding."""
     compare_number(
@@ -26,13 +24,13 @@ def check_allowed_pairs(attempt: Any) -> None:
                 "that is the padding mask alone; no query may attend to later positions",
                 see="The whole formula",
             ),
-            1830: "those are the rows of the 60 words; the rows of padding attend to words too",
-            3600: "those are all pairs of words; no query may attend to later positions",
+            1830: "you counted the rows of the 60 words only; the rows of padding may attend to words too",
+            3600: "you counted all pairs of words; no query may attend to later positions",
             4170: Hint("you left out the diagonal; a word may attend to itself", see="The whole formula"),
             1770: "you left out the diagonal and the rows of padding; both count",
             4950: "you left out the diagonal and counted padding among the keys",
-            6820: "you joined the masks with |, which allows what either mask allows; both must allow a pair",
-            10_000: "those are all pairs; two masks forbid some of them",
+            6820: "you combined the masks with |, which allows what either allows; both must allow a pair",
+            10_000: "you counted all pairs; the two masks forbid some of them",
         },
         lambda number: (
             f"yours is {number:g}: count row by row. Query i may attend to i keys, but to no more than 60"
@@ -40,30 +38,7 @@ def check_allowed_pairs(attempt: Any) -> None:
     )
 
 
-@check(see="What looking costs")
-def check_longest_sentence(attempt: Any) -> None:
-    """Check the longest sentence whose weights fit into 16 GiB: batch 32, 8 heads, 2 bytes each."""
-    compare_number(
-        attempt,
-        5792,
-        {
-            5793: "the weights of 5793 words take slightly more than 16 GiB, so round down",
-            4096: "you counted 4 bytes for each number; float16 takes 2",
-            8192: "you counted 1 byte for each number; float16 takes 2",
-            16_384: "you left out the 8 heads, each with its own weights",
-            32_768: "you left out the 32 sentences, each with its own weights",
-            92_681: "you left out the 32 sentences and the 8 heads, each with its own weights",
-            33_554_432: "that is the number of pairs; how many words make so many?",
-            5590: "you used 1000³ bytes for a GiB; it has 1024³",
-        },
-        lambda number: (
-            f"{number:g} words make {32 * 8 * 2 * number**2 / 2**30:.3g} GiB of weights; find the largest "
-            "number of words that fits into 16"
-        ),
-    )
-
-
-@check(see="Masks that join")
+@check(see="Combining masks")
 def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
     """Check ``decoder_mask(ids, pad_id)``: (sentence, query, key), True where a query may attend."""
 
@@ -80,7 +55,7 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
             Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
                 lambda ids, pad_id: ~joined()(ids, pad_id)
             ),
-            "you joined the masks with |, which allows what either mask allows; both must allow a pair": (
+            "you combined the masks with |, which allows what either allows; both must allow a pair": (
                 lambda ids, pad_id: causal_mask(ids.shape[1]) | (ids != pad_id)[:, None]
             ),
             Hint(
@@ -91,19 +66,19 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
             ): shifted(-1),
             Hint(
                 "your triangle reaches one column too far: each word sees the next one",
-                see="What must not move",
+                see="Testing a mask from the outside",
             ): shifted(1),
             "you hide padding in the rows; hide it in the columns, the keys": joined(
                 real=lambda words: words[:, :, None]
             ),
             Hint(
                 "you also empty the rows of padding, which then have nothing to attend to",
-                see="A row with nothing to look at",
+                see="When a query may attend to nothing",
             ): joined(real=lambda words: words[:, :, None] & words[:, None, :]),
             Hint(
-                "your padding mask is inverted: queries attend only to padding", see="Padding is not nothing"
+                "your padding mask is inverted: queries attend only to padding", see="Padding must not matter"
             ): joined(real=lambda words: ~words[:, None]),
-            Hint("your queries may attend to padding", see="Padding is not nothing"): joined(
+            Hint("your queries may attend to padding", see="Padding must not matter"): joined(
                 real=lambda words: np.ones_like(words)[:, None]
             ),
             "you assume that padding comes last; it may be anywhere": joined(
@@ -125,7 +100,56 @@ def check_decoder_mask(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Two more ways to be misread")
+@check(see="Combining masks")
+def check_packed_mask(attempt: Answer, rng: Generator) -> None:
+    """Check ``packed_mask(text_of)``: the causal mask of several texts that share one row."""
+
+    def packed(diagonal: int = 0) -> Answer:
+        def run(text_of: Array) -> Array:
+            same_text = text_of[:, None] == text_of[None, :]
+            return np.tri(len(text_of), k=diagonal, dtype=bool) & same_text
+
+        return run
+
+    compare(
+        attempt,
+        packed(),
+        {
+            Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
+                lambda text_of: ~packed()(text_of)
+            ),
+            "you leave out the causal mask: your words see later words of their own text": (
+                lambda text_of: text_of[:, None] == text_of[None, :]
+            ),
+            "you return the causal mask of the whole row: your words see earlier texts": (
+                lambda text_of: causal_mask(len(text_of))
+            ),
+            "you combined the masks with |, which allows what either allows; both must allow a pair": (
+                lambda text_of: causal_mask(len(text_of)) | (text_of[:, None] == text_of[None, :])
+            ),
+            Hint(
+                "your triangle is transposed: queries are rows, keys are columns", see="The whole formula"
+            ): lambda text_of: packed()(text_of).T,
+            Hint(
+                "your triangle lacks its diagonal; a word may attend to itself", see="The whole formula"
+            ): packed(-1),
+            "you allow all pairs of different texts: a word may attend to its own text only": (
+                lambda text_of: causal_mask(len(text_of)) & (text_of[:, None] != text_of[None, :])
+            ),
+        },
+        [
+            (np.array([0]),),
+            (np.array([0, 0]),),
+            (np.array([0, 1]),),
+            (np.array([3, 3, 3]),),
+            (np.array([0, 0, 1]),),
+            (np.array([5, 2, 2, 2, 4, 4]),),
+            (np.sort(rng.integers(0, 4, 7)),),
+        ],
+    )
+
+
+@check(see="A triangle that raises no error")
 def check_newest_mask(attempt: Answer, rng: Generator) -> None:
     """Check ``newest_mask(num_new, num_all)``: the causal mask of the newest queries."""
 
@@ -136,23 +160,21 @@ def check_newest_mask(attempt: Answer, rng: Generator) -> None:
         attempt,
         shifted(0),
         {
-            "your triangle starts at the top left, as for the first words; the newest are the last": (
+            "your triangle starts at the top left, as if the new words came first; they come last": (
                 lambda num_new, num_all: np.tri(num_new, num_all, dtype=bool)
             ),
             Hint("your mask is inverted: True means that a query may attend", see="The whole formula"): (
                 lambda num_new, num_all: ~shifted(0)(num_new, num_all)
             ),
-            "your words each see one position ahead; the last of the new words is the last of all": shifted(
-                1
-            ),
-            "your words do not see themselves; the last of the new words is the last of all": shifted(-1),
+            "your words each see one position ahead; the last new word is the last word of all": shifted(1),
+            "your words do not see themselves; the last new word is the last word of all": shifted(-1),
             Hint("your mask is transposed: queries are rows, keys are columns", see="The whole formula"): (
                 lambda num_new, num_all: shifted(0)(num_new, num_all).T
             ),
             "your new words do not see each other; each sees itself and the new words before it": (
                 lambda num_new, num_all: np.tile(np.arange(num_all) < num_all - num_new, (num_new, 1))
             ),
-            "you allow everything; the first of the new words must not see the last": (
+            "you allow everything; the first new word must not see the last one": (
                 lambda num_new, num_all: np.ones((num_new, num_all), dtype=bool)
             ),
             "you return the mask of all words; only the newest are queries": (
@@ -194,7 +216,7 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
         attempt,
         both(ahead(), pads),
         {
-            "both masks are still wrong: read the printed masks row by row. What does True mean there?": both(
+            "both masks are still wrong: read them row by row. What does True mean to the module?": both(
                 ahead(1), seconds[next(iter(seconds))]
             ),
             **{message: both(first, pads) for message, first in firsts.items()},
@@ -215,7 +237,7 @@ def check_module_masks(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="What must not move")
+@check(see="Testing a mask from the outside")
 def check_influence(attempt: Answer, rng: Generator) -> None:
     """Check ``influence(layer, x)``: True in row i and column j where editing word j moves output i."""
 
@@ -246,8 +268,8 @@ def check_influence(attempt: Answer, rng: Generator) -> None:
             "you miss some changes: edit the whole word, and compare all numbers of each output": measured(
                 lambda after, before: (after != before).all(axis=-1, keepdims=True)
             ),
-            "you keep earlier edits; start from x each time": measured(fresh=False),
-            "yours is True everywhere: edit one word at a time, and compare each output separately": (
+            "you keep earlier edits; start from x for every word": measured(fresh=False),
+            "each of your rows is constant: edit one word at a time, and compare each output separately": (
                 lambda layer, x: np.tile((layer(x + 1) != layer(x)).any(-1)[:, None], len(x))
             ),
             "you return the causal mask; this layer may have another one, so measure it": (
@@ -282,66 +304,3 @@ def _layer(attn_mask: Array, scale: Array) -> Answer:
     where = "" if scale.all() else ", visible only in the last number"
     layer.__name__ = f"a layer with the mask {attn_mask.astype(int).tolist()}{where}"
     return layer
-
-
-@check(see="Backwards by hand")
-def check_backward(attempt: Answer, rng: Generator) -> None:
-    """Check ``backward(grad_attended, query, key, value, weights)``: gradients of query, key and value."""
-
-    def row_mean(scores: Array, weights: Array) -> Array:
-        return (weights * scores).sum(-1, keepdims=True)
-
-    def wrong(scaled: bool = True, mean: Answer = row_mean, weighted: bool = True) -> Answer:
-        def run(grad: Array, query: Array, key: Array, value: Array, weights: Array) -> tuple[Array, ...]:
-            scores = grad @ value.T
-            scores = scores - mean(scores, weights)
-            scores = scores * weights if weighted else scores
-            scores = scores / np.sqrt(query.shape[-1]) if scaled else scores
-            return scores @ key, scores.T @ query, weights.T @ grad
-
-        return run
-
-    def exchanged(grad: Array, query: Array, key: Array, value: Array, weights: Array) -> tuple[Array, ...]:
-        grad_query, grad_key, grad_value = wrong()(grad, query, key, value, weights)
-        return grad_key, grad_query, grad_value
-
-    def key_unscaled(grad: Array, query: Array, *given: Array) -> tuple[Array, ...]:
-        grad_query, grad_key, grad_value = wrong()(grad, query, *given)
-        return grad_query, grad_key * np.sqrt(query.shape[-1]), grad_value
-
-    shapes = ((1, 2, 2, 1), (2, 2, 2, 2), (5, 3, 7, 2))
-    cases = []
-    for queries, keys, d_k, d_v in shapes:
-        query, key = sample(rng, queries, d_k), sample(rng, keys, d_k)
-        weights = softmax(query @ key.T / np.sqrt(d_k))
-        cases.append((sample(rng, queries, d_v), query, key, sample(rng, keys, d_v), weights))
-    compare(
-        attempt,
-        scaled_dot_product_attention_backward,
-        {
-            "your gradients of query and key are swapped; that of a query is a mixture of keys": exchanged,
-            "your results are reversed; expected query, key, value": lambda *given: wrong()(*given)[::-1],
-            "you do not divide the gradient of the scores by √d_k": wrong(scaled=False),
-            "you divide only the gradient of the query by √d_k; both go through the scores": key_unscaled,
-            "in the softmax step you do not subtract the weighted mean of the row": wrong(
-                mean=lambda scores, weights: 0
-            ),
-            "in the softmax step you do not multiply by the weights": wrong(weighted=False),
-            "you skip the softmax: the gradient of the weights is not yet that of the scores": wrong(
-                mean=lambda scores, weights: 0, weighted=False
-            ),
-            "in the softmax step you subtract the plain mean of the row; subtract the weighted mean": wrong(
-                mean=lambda scores, weights: scores.mean(-1, keepdims=True)
-            ),
-            "in the softmax step you average over a column; each query, a row, has its own mean": wrong(
-                mean=lambda scores, weights: (weights * scores).sum(0, keepdims=True)
-            ),
-            "your gradient of the value is the same for all keys; weight it by the attention weights": (
-                lambda grad, query, key, value, weights: (
-                    *wrong()(grad, query, key, value, weights)[:2],
-                    np.tile(grad.sum(0), (len(key), 1)),
-                )
-            ),
-        },
-        cases,
-    )

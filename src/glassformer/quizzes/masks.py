@@ -2,112 +2,112 @@
 
 import numpy as np
 
-from glassformer.reference.attention import attention_weights
 from glassformer.reference.masks import causal_mask, padding_mask
 from glassformer.widgets.questions import Number, OneOf, SeveralOf, right, wrong
 
 _PADDING = padding_mask(np.array([5, 6, 7, 8, 9, 0, 0]), 0)[0]
 
-
-def _num_weights(words: int) -> int:
-    """Count the weights of causal attention, including the zeros."""
-    x = np.ones((words, 1))
-    return attention_weights(x, x, causal_mask(words)).size
-
-
 QUESTIONS = (
     OneOf(
         "masks-which-move",
-        "Six words go through one layer of causal self-attention. You replace the third word by another. "
-        "Which outputs may change?",
+        "Six words go through one layer of causal self-attention. You replace the third word. Which outputs "
+        "may change?",
         (
-            wrong("the first to the third", "That is the mask turned round: these would be looking ahead."),
-            wrong("the fourth to the sixth", "The third looks at itself, too, and asks with another query."),
-            right("the third to the sixth", "These are the queries that may look at the third word."),
-            wrong("all six", "So it is without a mask. The first two may not look at the third word."),
+            wrong(
+                "the first to the third", "For that, the first and second word would have to see the future."
+            ),
+            wrong("the fourth to the sixth", "The third word attends to itself, and its query changes too."),
+            right("the third to the sixth", "These are the queries that may attend to the third word."),
+            wrong(
+                "all six", "That is so without a mask. Here the first two may not attend to the third word."
+            ),
         ),
     ),
     Number(
         "masks-joined",
-        "A sentence of 5 words is filled up with 2 paddings, so that there are 7 positions. Causal and "
-        "padding mask are joined with `&`. How many of the 49 pairs of a query and a key are allowed?",
+        "A sentence of 5 words is padded to 7 positions, and the causal and the padding mask are combined "
+        "with `&`. How many of the 49 pairs of a query and a key are allowed?",
         answer=int((causal_mask(7) & _PADDING).sum()),
-        why="The first five rows allow 1, 2, 3, 4 and 5 keys; the two rows of padding allow 5 words each.",
+        why="The first five rows allow 1, 2, 3, 4 and 5 keys. The two rows of padding allow 5 words each.",
         mistakes=(
-            (int(causal_mask(7).sum()), "That is the causal mask alone: nobody may look at padding either."),
+            (
+                int(causal_mask(7).sum()),
+                "That is the causal mask alone. No query may attend to padding either.",
+            ),
             (
                 int(causal_mask(5).sum()),
-                "Padding may not be looked at, but it asks: its rows are there, too.",
+                "No query may attend to padding, but padded positions are queries too and have rows.",
             ),
             (
                 int(np.tile(_PADDING, (7, 1)).sum()),
-                "That is the padding mask alone: nobody may look ahead either.",
+                "That is the padding mask alone. No query may attend to a later position either.",
             ),
         ),
     ),
     SeveralOf(
         "masks-polarity",
-        "`may_look` is a causal mask of booleans in this book’s convention, `ids` holds some padding in each "
-        "row. Which calls forbid just what they should?",
+        "`may_attend` is a causal mask of booleans in this book’s convention, and every row of `ids` ends in "
+        "padding. Which calls forbid exactly what they should?",
         (
             right(
-                "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_look)`",
-                "To the function True means may look, as in this book.",
+                "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)`",
+                "To the function, True means may attend, as in this book.",
             ),
             wrong(
-                "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_look.float())`",
-                "Floats are added to the scores: what is forbidden scores 1 less, and keeps a good share.",
+                "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend.float())`",
+                "Floats are added to the scores: a forbidden pair scores only 1 less than an allowed one.",
             ),
             right(
-                "`module(q, k, v, attn_mask=~may_look)`, an `nn.MultiheadAttention`",
-                "To the module True means may not look, so the mask is turned round.",
+                "`module(q, k, v, attn_mask=~may_attend)`, an `nn.MultiheadAttention`",
+                "To the module, True means may not attend, so the mask has to be inverted.",
             ),
             wrong(
                 "`module(q, k, v, key_padding_mask=ids != pad_id)`",
-                "To the module True means padding: the words would look at nothing but padding.",
+                "To the module, True marks padding: here the words attend to nothing but padding.",
             ),
         ),
     ),
     OneOf(
         "masks-empty-row",
-        "One of 64 sentences in a batch is nothing but padding, and its rows of weights come out as NaN. The "
-        "loss does not read this sentence. What is spoilt after one step of training?",
+        "One of 64 sentences in a batch is nothing but padding, and its attention weights are NaN. The loss "
+        "does not read this sentence. What does one training step ruin?",
         (
             wrong(
-                "nothing, for the loss does not read it", "Zero times NaN is NaN: the gradient carries it on."
+                "nothing, because the loss does not read it",
+                "Its outputs get a gradient of zero, but zero times NaN is NaN.",
             ),
             wrong(
                 "the outputs of this sentence",
-                "Forwards that is so. Backwards its gradient is added to all others.",
+                "So it is in the forward pass. In the backward pass its gradient is added to all others.",
             ),
-            wrong("a 64th of each weight", "A sum with one NaN in it is NaN, not a little wrong."),
-            right("all weights of the projections", "All sentences share them, so one NaN enters each sum."),
-        ),
-    ),
-    Number(
-        "masks-four-times",
-        "Attention under a causal mask returns its weights. The sentence becomes four times as long. How "
-        "many times as many numbers do the weights of a head take?",
-        answer=_num_weights(40) / _num_weights(10),
-        why="The table has a row for each query and a column for each key, the forbidden ones with zeros.",
-        mistakes=(
-            (4, "Four times as many queries, and each has four times as many keys."),
-            (
-                8,
-                "The mask forbids nearly half of all pairs, before and after. It saves no row and no column.",
+            wrong("a 64th of each weight", "A sum with one NaN in it is NaN, not slightly wrong."),
+            right(
+                "all weights of the projections",
+                "All sentences share them, so NaN enters the gradient of every weight.",
             ),
         ),
     ),
     OneOf(
-        "masks-hidden-key",
-        "No query may look at a certain key. What gradient do this key and its value get?",
+        "masks-not-square",
+        "14 French queries attend to 11 English keys, and somebody passes `is_causal=True` to "
+        "`F.scaled_dot_product_attention`. What happens?",
         (
-            right("exactly zero", "Its weight is zero in each row, and each gradient is multiplied by it."),
-            wrong(
-                "a small one, which fades in training", "Zero times any finite number is zero, in each digit."
+            right(
+                "It runs, and the first French word sees one English word.",
+                "The triangle starts at the top left, and nothing checks that it makes sense.",
             ),
-            wrong("NaN, since its score is −∞", "A score of −∞ has a weight of 0 and a gradient of 0."),
-            wrong("that of a key without a mask", "What is hidden forwards is hidden backwards, too."),
+            wrong(
+                "It raises an error, because a causal mask is square.",
+                "A triangle can be cut from any table, and PyTorch does so without an error.",
+            ),
+            wrong(
+                "It runs, and the last French word sees only the last English word.",
+                "The last French rows lie below the triangle, so they see all eleven words.",
+            ),
+            wrong(
+                "It runs, and the option has no effect in cross-attention.",
+                "The function cannot know: it hides every key whose number is above the query’s.",
+            ),
         ),
     ),
 )

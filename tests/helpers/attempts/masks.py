@@ -24,6 +24,15 @@ def decoder_mask_in_torch(ids, pad_id):
     return square.tril() & (ids != pad_id).unsqueeze(1)
 
 
+def packed_mask(text_of):
+    return np.tri(len(text_of), dtype=bool) & (text_of[:, None] == text_of)
+
+
+def packed_mask_in_loops(text_of):
+    positions = range(len(text_of))
+    return [[key <= query and text_of[key] == text_of[query] for key in positions] for query in positions]
+
+
 def newest_mask(num_new, num_all):
     return np.tri(num_all, dtype=bool)[num_all - num_new :]
 
@@ -97,57 +106,10 @@ def influence_at_once(layer, x):
     return np.stack([moved] * len(x), axis=1)
 
 
-def backward(grad_attended, query, key, value, weights):
-    attended = weights @ value
-    spread = value[None] - attended[:, None]
-    delta = weights * (grad_attended[:, None] * spread).sum(-1) / np.sqrt(query.shape[1])
-    return delta @ key, delta.T @ query, weights.T @ grad_attended
-
-
-def backward_by_autograd(grad_attended, query, key, value, weights):
-    leaves = [torch.tensor(each, requires_grad=True) for each in (query, key, value)]
-    scores = leaves[0] @ leaves[1].T / query.shape[1] ** 0.5
-    attended = scores.softmax(-1) @ leaves[2]
-    return torch.autograd.grad(attended, leaves, torch.from_numpy(grad_attended))
-
-
-def backward_by_einsum(grad_attended, query, key, value, weights):
-    grad_weights = torch.einsum("qd,kd->qk", grad_attended, value)
-    grad_scores = weights * (grad_weights - (weights * grad_weights).sum(-1, keepdim=True))
-    grad_scores = grad_scores / query.shape[-1] ** 0.5
-    return (
-        torch.einsum("qk,kd->qd", grad_scores, key),
-        torch.einsum("qk,qd->kd", grad_scores, query),
-        torch.einsum("qk,qd->kd", weights, grad_attended),
-    )
-
-
-def backward_with(delta_of):
-    def run(grad_attended, query, key, value, weights):
-        delta = delta_of(grad_attended @ value.T, weights) / np.sqrt(query.shape[1])
-        return delta @ key, delta.T @ query, weights.T @ grad_attended
-
-    return run
-
-
-def unscaled(grad_attended, query, key, value, weights):
-    grad_query, grad_key, grad_value = backward(grad_attended, query, key, value, weights)
-    return np.sqrt(query.shape[1]) * grad_query, np.sqrt(query.shape[1]) * grad_key, grad_value
-
-
-def unweighted_value(grad_attended, query, key, value, weights):
-    grad_query, grad_key, _ = backward(grad_attended, query, key, value, weights)
-    return grad_query, grad_key, np.ones_like(weights).T @ grad_attended
-
-
 RIGHT = {
     "allowed_pairs": [
         4230,
         int((np.tri(100) * (np.arange(100) < 60)).sum()),
-    ],
-    "longest_sentence": [
-        5792,
-        float(np.floor(np.sqrt(16 * 2**30 / 512))),
     ],
     "decoder_mask": [
         decoder_mask,
@@ -155,6 +117,12 @@ RIGHT = {
         decoder_mask_in_torch,
         lambda ids, pad_id: decoder_mask_in_loops(ids, pad_id).tolist(),
         lambda ids, pad_id: torch.ones(ids.shape[1], ids.shape[1]).tril().bool() & ids.ne(pad_id)[:, None],
+    ],
+    "packed_mask": [
+        packed_mask,
+        packed_mask_in_loops,
+        lambda text_of: (np.tri(len(text_of)) * np.equal.outer(text_of, text_of)).astype(bool),
+        lambda text_of: torch.from_numpy(text_of)[:, None].eq(torch.from_numpy(text_of)).tril(),
     ],
     "newest_mask": [
         newest_mask,
@@ -172,43 +140,25 @@ RIGHT = {
         influence_by_doubling,
         influence_in_torch,
     ],
-    "backward": [
-        backward,
-        backward_by_autograd,
-        lambda *given: [each.astype(np.float32) for each in backward(*given)],
-        lambda *given: [torch.tensor(each).bfloat16() for each in backward(*given)],
-        backward_by_einsum,
-    ],
 }
 
 WRONG = {
     "allowed_pairs": {
         "causal mask alone": 5050,
         "padding mask alone": 6000,
-        "those are the rows of the 60 words": 1830,
+        "you counted the rows of the 60 words only": 1830,
         "all pairs of words": 3600,
         "you left out the diagonal; a word may attend to itself": 4170,
         "and the rows of padding": 1770,
         "you left out the diagonal and counted padding among the keys": 4950,
-        "you joined the masks with |": 6820,
+        "you combined the masks with |": 6820,
         "forbid some of them": 10_000,
         "yours is 2500: count row by row": 2500,
         "expected one number, yours is of type str": "4230",
     },
-    "longest_sentence": {
-        "the weights of 5793 words take slightly more than 16 GiB": 5792.6,
-        "you counted 4 bytes for each number": 4096,
-        "you counted 1 byte for each number": 8192,
-        "you left out the 8 heads, each with its own weights": 16_384,
-        "you left out the 32 sentences, each with its own weights": 32_768,
-        "you left out the 32 sentences and the 8 heads, each with its own weights": 92_681,
-        "number of pairs": 2**25,
-        "1024³": 5590,
-        "1024 words make 0.5 GiB": 1024,
-    },
     "decoder_mask": {
         "your mask is inverted": lambda ids, pad_id: ~decoder_mask(ids, pad_id),
-        "you joined the masks with |": lambda ids, pad_id: (
+        "you combined the masks with |": lambda ids, pad_id: (
             np.tri(ids.shape[1], dtype=bool) | (ids != pad_id)[:, None]
         ),
         "your triangle is transposed": lambda ids, pad_id: (
@@ -244,6 +194,23 @@ WRONG = {
         "expected shape (1, 1, 1), yours has shape (1, 1, 1, 1)": lambda ids, pad_id: decoder_mask(
             ids, pad_id
         )[:, None],
+    },
+    "packed_mask": {
+        "your mask is inverted": lambda text_of: ~packed_mask(text_of),
+        "you leave out the causal mask": lambda text_of: np.equal.outer(text_of, text_of),
+        "you return the causal mask of the whole row": lambda text_of: np.tri(len(text_of), dtype=bool),
+        "you combined the masks with |": lambda text_of: (
+            np.tri(len(text_of), dtype=bool) | np.equal.outer(text_of, text_of)
+        ),
+        "your triangle is transposed": lambda text_of: packed_mask(text_of).T,
+        "your triangle lacks its diagonal": lambda text_of: (
+            packed_mask(text_of) & ~np.eye(len(text_of), dtype=bool)
+        ),
+        "you allow all pairs of different texts": lambda text_of: (
+            np.tri(len(text_of), dtype=bool) & np.not_equal.outer(text_of, text_of)
+        ),
+        "yours holds float64": lambda text_of: packed_mask(text_of).astype(float),
+        "wrong for this input": lambda text_of: np.eye(len(text_of), dtype=bool),
     },
     "newest_mask": {
         "top left": lambda new, every: np.tri(new, every, dtype=bool),
@@ -289,36 +256,10 @@ WRONG = {
         "compare every digit": influence_rounded,
         "all numbers of each output": influence_in_all_numbers,
         "start from x": influence_cumulative,
-        "True everywhere": influence_at_once,
+        "each of your rows is constant": influence_at_once,
         "a mask of True and False, yours holds int64": lambda layer, x: influence(layer, x).astype(int),
         "you return the causal mask": lambda layer, x: np.tri(len(x), dtype=bool),
         "you leave out the diagonal": lambda layer, x: influence(layer, x) & ~np.eye(len(x), dtype=bool),
         "wrong for this input": lambda layer, x: np.eye(len(x), dtype=bool),
-    },
-    "backward": {
-        "you do not divide the gradient of the scores by √d_k": unscaled,
-        "weighted mean of the row": backward_with(lambda grad, weights: weights * grad),
-        "in the softmax step you do not multiply by the weights": backward_with(
-            lambda grad, weights: grad - (weights * grad).sum(-1, keepdims=True)
-        ),
-        "your gradient of the value is the same for all keys": unweighted_value,
-        "expected 3 results, yours returns 1 result": lambda *given: backward(*given)[0],
-        "your results are reversed; expected query, key, value": lambda *given: backward(*given)[::-1],
-        "only the gradient of the query": lambda *given: (
-            backward(*given)[0],
-            *unscaled(*given)[1:],
-        ),
-        "your gradients of query and key are swapped": lambda *given: (
-            *backward(*given)[1::-1],
-            backward(*given)[2],
-        ),
-        "you skip the softmax": backward_with(lambda grad, weights: grad),
-        "in the softmax step you average over a column": backward_with(
-            lambda grad, weights: weights * (grad - (weights * grad).sum(0, keepdims=True))
-        ),
-        "plain mean of the row": backward_with(
-            lambda grad, weights: weights * (grad - grad.mean(-1, keepdims=True))
-        ),
-        "wrong for this input": lambda *given: tuple(-each for each in backward(*given)),
     },
 }
