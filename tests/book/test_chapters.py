@@ -4,6 +4,7 @@ Each rule is held against every chapter, and against a made-up notebook that bre
 one that cannot fail.
 """
 
+import ast
 import json
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from bookkit.chapters import Chapter, is_claim
 from glassformer.claims import parse_line
 
 ROOT = Path(__file__).parents[2]
@@ -157,6 +159,134 @@ def faults_of_anatomy(notebook):
     }.items():
         if not there:
             yield f"{part} is missing"
+
+
+# Chapters of the first edition, which do not keep to the rules of the second yet.
+FIRST_EDITION = {
+    "01_rnn_bottleneck",
+    "02_queries_keys_values",
+    "03_scaling",
+    "04_softmax",
+    "05_masks",
+    "06_multi_head_attention",
+    "07_positional_encoding",
+    "08_transformer_block",
+    "09_encoder_decoder",
+    "10_training",
+    "11_decoding",
+    "12_looking_inside",
+}
+
+
+def faults_of_the_main_line(path):
+    """At most 3,000 words and a dozen claims, and the stated minutes are those that it takes."""
+    chapter = Chapter(path)
+    if chapter.words > 3000:
+        yield f"{chapter.words} words"
+    if (claims := sum(is_claim(cell) for cell in chapter.main_line)) > 12:
+        yield f"{claims} claims"
+    stated = re.findall(r"\*\*About (\d+) minutes\.\*\*", prose(chapter.notebook))
+    if stated != [str(chapter.reading_minutes)]:
+        yield f"{chapter.reading_minutes} minutes, stated as {stated}"
+
+
+def faults_of_claim_cells(path):
+    """A cell makes one claim, draws nothing, and computes what it says was measured."""
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        calls = claim_calls(cell.source)
+        if len(calls) > 1:
+            yield f"{len(calls)} claims in a cell: {cell.source[:60]!r}"
+        if calls and "plotting." in cell.source:
+            yield f"a claim in a plotting cell: {cell.source[:60]!r}"
+        for call in calls:
+            (measured,) = (word.value for word in call.keywords if word.arg == "measured")
+            if isinstance(measured, ast.Constant):
+                yield f"a typed measurement: {measured.value!r}"
+
+
+def faults_of_stored_claims(path):
+    """A claim whose condition depends on a stored result names the benchmark that made it."""
+    tainted = set()
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        tree = ast.parse(re.sub(r"^(\s*)[!%].*", r"\1pass", cell.source, flags=re.M))
+        for statement in tree.body:
+            used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            if "benchmarks/results" in ast.unparse(statement) or used & tainted:
+                tainted |= names_bound_by(statement)
+        for call in claim_calls(cell.source):
+            condition = next(word.value for word in call.keywords if word.arg == "holds")
+            used = {node.id for node in ast.walk(condition) if isinstance(node, ast.Name)}
+            stored = [ast.literal_eval(word.value) for word in call.keywords if word.arg == "stored"]
+            if bool(used & tainted) != bool(stored):
+                yield f"{'stored' if used & tainted else 'not stored'}: {ast.unparse(call.args[0])}"
+            yield from (f"there is no {name}" for name in stored if not (ROOT / name).is_file())
+
+
+def claim_calls(source):
+    if "gf.claim(" not in source and "gf.folklore(" not in source:
+        return []
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return [call for call in calls if ast.unparse(call.func) in ("gf.claim", "gf.folklore")]
+
+
+def names_bound_by(statement):
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [faults_of_the_main_line, faults_of_claim_cells, faults_of_stored_claims],
+    ids=lambda rule: rule.__name__,
+)
+@pytest.mark.parametrize(
+    "path", [path for path in CHAPTERS if path.stem not in FIRST_EDITION], ids=lambda p: p.stem
+)
+def test_a_chapter_of_the_second_edition_keeps_to_the_rule(path, rule):
+    assert list(rule(path)) == []
+
+
+CLAIM = 'gf.claim("a", "A.", holds={holds}, measured={measured}{more})'
+READ = 'rows = open("../benchmarks/results/warm_up.json")\ndef best(rows): return rows\nfast = best(rows)\n'
+
+
+@pytest.mark.parametrize(
+    ("rule", "sources"),
+    [
+        (faults_of_claim_cells, [CLAIM.format(holds=True, measured='"1"', more="")]),
+        (faults_of_claim_cells, [(CLAIM.format(holds=True, measured="f'{x}'", more="") + "\n") * 2]),
+        (faults_of_claim_cells, ["plotting.plot()\n" + CLAIM.format(holds=True, measured="f'{x}'", more="")]),
+        (faults_of_stored_claims, [READ, CLAIM.format(holds="fast > 1", measured="f'{x}'", more="")]),
+        (
+            faults_of_stored_claims,
+            [CLAIM.format(holds="x", measured="f'{x}'", more=', stored="benchmarks/table.py"')],
+        ),
+        (
+            faults_of_stored_claims,
+            [READ, CLAIM.format(holds="fast", measured="f'{x}'", more=', stored="benchmarks/no.py"')],
+        ),
+    ],
+)
+def test_a_rule_of_the_second_edition_finds_its_fault(tmp_path, rule, sources):
+    path = tmp_path / "01_made_up.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
+    assert len(list(rule(path))) == 1
+
+
+def test_a_long_chapter_with_many_claims_is_found(tmp_path):
+    texts = ["**About 40 minutes.**" + 3001 * " word", ":::{dropdown} More\n" + 5000 * "word " + "\n:::"]
+    cells = [new_markdown_cell(text) for text in texts] + [new_code_cell("gf.claim(\n)") for _ in range(13)]
+    path = tmp_path / "01_made_up.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    words, claims, minutes = faults_of_the_main_line(path)
+    assert words == "3004 words"
+    assert claims == "13 claims"
+    assert minutes == "15 minutes, stated as ['40']"
 
 
 def an_image(alt):

@@ -25,6 +25,11 @@ _FACTS = re.compile(
 )
 
 
+_ASIDE = {"Check yourself", "Exercises", "Further measurements", "References"}
+_DROPDOWN = re.compile(r"^(:{3,}|`{3,})\{dropdown\}.*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
+
+
 @dataclass(frozen=True)
 class Exercise:
     """An exercise of a chapter.
@@ -119,6 +124,41 @@ class Chapter:
         """Claims in the stored outputs, in order."""
         return tuple(_printed_claims(self.cells))
 
+    @cached_property
+    def main_line(self) -> list[NotebookNode]:
+        """Cells that a reader goes through: without quiz, exercises, further measurements and references.
+
+        The text of a Markdown cell is without its dropdowns.
+        """
+        cells, aside = [], False
+        for cell in self.cells:
+            if cell.cell_type == "code":
+                cells += [] if aside else [cell]
+                continue
+            parts = []
+            for part in re.split(r"^(?=## )", cell.source, flags=re.MULTILINE):
+                if heading := re.match(r"## (.*)", part):
+                    aside = heading[1].strip() in _ASIDE
+                parts += [] if aside else [_DROPDOWN.sub("", part)]
+            cells.append(nbformat.v4.new_markdown_cell("".join(parts), id=cell.id))
+        return cells
+
+    @property
+    def words(self) -> int:
+        """Number of words of prose in the main line."""
+        prose = " ".join(cell.source for cell in self.main_line if cell.cell_type == "markdown")
+        return len(re.findall(r"[\w’'$\\{}^-]+", prose))
+
+    @property
+    def reading_minutes(self) -> int:
+        """Estimated reading time of the main line, rounded to 5 minutes: 200 words or 15 lines per minute."""
+        lines = sum(
+            len([line for line in cell.source.splitlines() if line.strip()])
+            for cell in self.main_line
+            if cell.cell_type == "code" and not _FOLDED & set(tags(cell)) and not is_claim(cell)
+        )
+        return 5 * round((self.words / 200 + lines / 15) / 5)
+
     def claims_with(self, verdict: Verdict) -> list[Claim]:
         """Select the claims with one verdict."""
         return [claim for claim in self.claims if claim.verdict == verdict]
@@ -155,6 +195,11 @@ def all_exercises() -> dict[str, Exercise]:
 def tags(cell: NotebookNode) -> list[str]:
     """Return a cell's tags."""
     return cell.metadata.get("tags", [])
+
+
+def is_claim(cell: NotebookNode) -> bool:
+    """Tell whether a code cell makes a claim."""
+    return bool(re.search(r"\bgf\.(claim|folklore)\(", cell.source))
 
 
 def _printed_claims(cells: list[NotebookNode]) -> Iterator[Claim]:
