@@ -167,7 +167,6 @@ FIRST_EDITION = {
     "02_queries_keys_values",
     "03_scaling",
     "04_softmax",
-    "05_masks",
     "06_multi_head_attention",
     "07_positional_encoding",
     "08_transformer_block",
