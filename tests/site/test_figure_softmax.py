@@ -82,9 +82,19 @@ def test_overflow_and_underflow_are_explained(figure):
     figure.get_by_label("add to all scores").fill("10")
     assert "animal 0.705" in said(figure)
     figure.get_by_label("subtract the largest score first").uncheck()
-    assert "is larger than float16 can represent" in said(figure)
+    assert "An exponential is too large for float16" in said(figure)
     figure.get_by_label("add to all scores").fill("0")
     figure.get_by_label("temperature").fill("0.1")
     for word in WORDS:
         figure.get_by_label(word).fill("-10")
-    assert "Each exponential is smaller than float16 can represent" in said(figure)
+    assert "Every exponential is too small for float16" in said(figure)
+
+
+def test_a_sum_that_overflows_alone_makes_every_weight_zero(figure):
+    figure.get_by_label("format").select_option("float16")
+    figure.get_by_label("subtract the largest score first").uncheck()
+    for word in WORDS:
+        figure.get_by_label(word).fill("10")
+    assert "Each exponential fits into float16, but their sum does not: every weight is 0." in said(figure)
+    weights = figure.locator(".numbers tbody tr > :nth-child(5)").all_inner_texts()
+    assert weights == ["0.000"] * len(WORDS)

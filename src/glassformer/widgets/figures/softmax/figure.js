@@ -147,13 +147,14 @@
           set(cell, { "--strength": Math.min(1, Math.abs(derivative) * 4) || 0 });
         });
       });
-      say(describe(weights, entropy, total));
+      say(describe(exponentials, weights, entropy, total));
     }
 
-    function describe(weights, entropy, total) {
-      if (weights.some(Number.isNaN)) {
-        const end = total === 0 ? "Each exponential is smaller" : "An exponential or their sum is larger";
-        return `${end} than ${state.format} can represent: the weights are NaN.`;
+    function describe(exponentials, weights, entropy, total) {
+      if (total === 0) return `Every exponential is too small for ${state.format}: 0 / 0 is NaN.`;
+      if (exponentials.includes(Infinity)) return `An exponential is too large for ${state.format}: ∞ / ∞ is NaN.`;
+      if (total === Infinity) {
+        return `Each exponential fits into ${state.format}, but their sum does not: every weight is 0.`;
       }
       const most = Math.max(...weights);
       const best = words.filter((_, place) => most - weights[place] < 1e-9).map((word) => `“${word}”`);
