@@ -180,7 +180,7 @@ COMPUTED = {
     "unit-vectors": lambda: unit_variance(100),
     "odds-cold": lambda: odds(1),
     "odds-hot": lambda: odds(4),
-    "overflow": lambda: math.log(np.finfo(np.float16).max),
+    "overflow": lambda: math.log(float(np.finfo(np.float16).max) / 100),
     "pairs": lambda: allowed().sum(),
     "pairs-of-words": lambda: allowed()[:5].sum(),
     "parameters": attention_parameters,
