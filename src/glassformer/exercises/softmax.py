@@ -23,7 +23,7 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
         {
             "your columns sum to one; the weights along the last axis should": lambda x: softmax(x, axis=0),
             "you return the logarithms of the weights": log_softmax,
-            "your rows sum to one only together; each row should": lambda x: softmax(x.reshape(-1)).reshape(
+            "all your weights together sum to one; each row should": lambda x: softmax(x.reshape(-1)).reshape(
                 x.shape
             ),
             Hint("your weights do not sum to one", see="Five wishes"): lambda x: np.exp(
@@ -72,13 +72,13 @@ def check_temperature(attempt: Any) -> None:
             3 / 2: "you took the lead divided by the temperature; the odds are the exponential of that",
             3 * math.log(2): "you multiplied; the lead is divided by the temperature",
             3 / math.log10(2): "you used the logarithm to base ten; use the natural logarithm",
-            3: "at your temperature the odds are e to 1; the logarithm of 2 is not 1",
-            math.exp(3) / 2: "that is the factor by which the odds fall; the temperature divides inside exp",
+            3: "at a temperature of 3 the odds are e to 1, not 2 to 1",
+            math.exp(3) / 2: "that is the factor by which the odds fall; the temperature divides the lead",
         },
         lambda value: (
             f"at temperature {value:g} the odds are {math.exp(min(3 / value, 700)):.3g} to 1, expected 2 to 1"
             if value > 0
-            else f"a temperature is above zero, yours is {value:g}"
+            else f"a temperature must be positive, yours is {value:g}"
         ),
     )
 
@@ -117,7 +117,7 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="A mask is not a large negative number")
+@check(see="It cannot look at nothing")
 def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
     """Check ``masked_softmax(x, attn_mask)``: weights along the last axis, zero where the mask is False."""
 
@@ -182,7 +182,7 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="A mask is not a large negative number")
+@check(see="It cannot look at nothing")
 def check_attend(attempt: Answer, rng: Generator) -> None:
     """Check the fixed ``attend(query, key, value, attn_mask)``: attended values."""
 
@@ -260,16 +260,16 @@ def check_longest_row(attempt: Any) -> None:
         attempt,
         149,
         {
-            148: "you did not count the winner itself",
+            148: "you did not count the leader itself",
             150: "one too many: find the last length at which the weight is at least half",
-            math.exp(5): "that many rivals weigh as much as the winner; count the winner too, in whole keys",
+            math.exp(5): "that many competing keys match the leader; count the leader too, in whole keys",
             math.exp(5) + 1: "close, but the number of keys is whole",
             10: "a lead of 5 means exp(5) times the weight, not five times",
             32: "each unit of lead multiplies the weight by e, not by 2",
-            297: "you counted the rivals twice: all weights sum to one, so the rivals hold the other half",
+            297: "you counted the competing keys twice: all weights sum to one, so they hold the other half",
         },
         lambda value: (
-            f"among {value:g} keys the winner has a weight of {_winner_weight(value):.3f}; find the last "
+            f"among {value:g} keys the leader has a weight of {_leader_weight(value):.3f}; find the largest "
             "number of keys for which it is at least one half"
             if value >= 1
             else f"a row has at least one key, yours has {value:g}"
@@ -339,7 +339,7 @@ def _rows(rng: Generator) -> list[tuple[Array]]:
     return [(sample(rng, *shape),) for shape in ((1,), (2,), (2, 2), (2, 3, 5))]
 
 
-def _winner_weight(keys: float) -> float:
+def _leader_weight(keys: float) -> float:
     return math.exp(5) / (math.exp(5) + keys - 1)
 
 
