@@ -52,7 +52,7 @@ def _replace(original: Callable[..., Any], replacement: Callable[..., Any]) -> N
 
 def _labels_shuffled() -> None:
     """Losses compare each prediction with the label of another example."""
-    from glassformer.training.loss import shift_targets
+    from glassformer.training import shift_targets
 
     def shuffle(labels: torch.Tensor) -> torch.Tensor:
         return labels[torch.randperm(len(labels), device=labels.device)]

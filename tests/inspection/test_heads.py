@@ -1,21 +1,14 @@
+"""Recording, ablating and ranking attention heads."""
+
 import pytest
 import torch
 from torch import nn
 
-from glassformer.inspection import (
-    ablate_heads,
-    find_attentions,
-    gradient_times_input,
-    input_gradients,
-    occlusion,
-    record_attention,
-)
-from glassformer.modules.attention import MultiHeadAttention
-from glassformer.modules.masks import causal_mask, padding_mask
-from glassformer.modules.transformer import Transformer, TransformerConfig
+from glassformer.inspection import ablate_heads, find_attentions, head_importance, record_attention
+from glassformer.modules import MultiHeadAttention, causal_mask, padding_mask
 
-BATCH, SOURCE, TARGET, HEADS, D_HEAD, WORDS = 2, 7, 5, 3, 4, 13
-D_MODEL = HEADS * D_HEAD
+from .conftest import BATCH, D_HEAD, D_MODEL, HEADS, SOURCE, TARGET, count_hooks
+
 NAMES = [
     "encoder.layers.0.self_attention",
     "encoder.layers.1.self_attention",
@@ -24,43 +17,6 @@ NAMES = [
     "decoder.layers.1.self_attention",
     "decoder.layers.1.cross_attention",
 ]
-
-
-@pytest.fixture
-def model(device):
-    config = TransformerConfig(
-        source_vocabulary_size=WORDS,
-        target_vocabulary_size=WORDS,
-        d_model=D_MODEL,
-        num_heads=HEADS,
-        d_ff=11,
-        num_encoder_layers=2,
-        num_decoder_layers=2,
-    )
-    return Transformer(config, generator=torch.Generator().manual_seed(0)).to(device).eval()
-
-
-@pytest.fixture
-def ids(device):
-    generator = torch.Generator().manual_seed(1)
-    source_ids = torch.randint(1, WORDS, (BATCH, SOURCE), generator=generator)
-    source_ids[0, 4:] = 0
-    return source_ids.to(device), torch.randint(1, WORDS, (BATCH, TARGET), generator=generator).to(device)
-
-
-@pytest.fixture
-def attention(device):
-    torch.manual_seed(2)
-    return MultiHeadAttention(D_MODEL, HEADS).to(device)
-
-
-@pytest.fixture
-def x(device):
-    return torch.randn(BATCH, SOURCE, D_MODEL, generator=torch.Generator().manual_seed(3)).to(device)
-
-
-def count_hooks(model):
-    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules())
 
 
 def test_attentions_are_named_by_their_paths(model):
@@ -281,127 +237,47 @@ def test_a_model_without_attention_is_rejected(observe):
         pass
 
 
-@pytest.fixture
-def bag(device):
-    """Return a score that is a sum over tokens, whose contributions are known."""
-    torch.manual_seed(4)
-    embedding, readout = nn.Embedding(WORDS, D_MODEL).to(device).eval(), nn.Linear(D_MODEL, 1).to(device)
-    return embedding, readout.weight[0], lambda ids: readout(embedding(ids)).sum((1, 2))
+def loss_of(model, ids):
+    return lambda: model(*ids).logsumexp(-1).mean()
 
 
-@pytest.fixture
-def log_probability(model, ids):
-    """Return the log-probability of one token after the first three of a target."""
-    target_ids = ids[1][:1, :3]
-
-    def score(source_ids):
-        return model(source_ids, target_ids.expand(len(source_ids), -1))[:, -1].log_softmax(-1)[:, 5]
-
-    return score
-
-
-def test_gradient_times_input_of_a_sum_gives_its_summands(bag, ids):
-    embedding, weight, score = bag
-    torch.testing.assert_close(gradient_times_input(score, ids[0], embedding), embedding(ids[0]) @ weight)
-
-
-def test_occlusion_of_a_sum_gives_the_summand_minus_that_of_the_replacement(bag, ids):
-    embedding, weight, score = bag
-    falls = occlusion(score, ids[0], replacement_id=7)
-    torch.testing.assert_close(falls, embedding(ids[0]) @ weight - embedding.weight[7] @ weight)
-
-
-def test_gradients_predict_the_effect_of_a_small_step(model, ids, log_probability):
+def test_the_importance_of_a_head_is_the_slope_of_the_loss_along_its_gate(model, ids):
     model.double()
-    embedding, source_ids = model.source_embedding.token, ids[0][1:]
-    vectors, gradients = input_gradients(log_probability, source_ids, embedding)
-    torch.testing.assert_close(vectors, embedding(source_ids).detach())
-    direction = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(5)).to(vectors)
-    after, before = (
-        log_probability_at(embedding, vectors + sign * 1e-6 * direction, log_probability, source_ids)
-        for sign in (1, -1)
-    )
-    torch.testing.assert_close(
-        (after - before) / 2e-6, (gradients * direction).sum().expand(1), rtol=1e-5, atol=1e-8
-    )
+    name, head, step = NAMES[3], 1, 1e-4
+    importance = head_importance(model, loss_of(model, ids))[name][head]
+
+    def loss_with(gate):
+        def scale(module, args, output):
+            factors = torch.ones(HEADS, 1, 1, device=output[0].device, dtype=output[0].dtype)
+            factors[head] = gate
+            return output[0] * factors, output[1]
+
+        with find_attentions(model)[name].heads.register_forward_hook(scale):
+            return loss_of(model, ids)().item()
+
+    slope = (loss_with(1 + step) - loss_with(1 - step)) / (2 * step)
+    assert importance.item() == pytest.approx(abs(slope), rel=1e-3)
 
 
-def log_probability_at(embedding, vectors, score, ids):
-    handle = embedding.register_forward_hook(lambda *_: vectors)
-    try:
-        return score(ids).detach()
-    finally:
-        handle.remove()
+def test_every_head_of_every_attention_gets_an_importance(model, ids):
+    importance = head_importance(model, loss_of(model, ids))
+    assert list(importance) == NAMES
+    assert all(heads.shape == (HEADS,) and (heads >= 0).all() for heads in importance.values())
 
 
-def test_padding_contributes_nothing_to_a_score(model, ids, log_probability):
-    source_ids, _ = ids
-    assert (source_ids[0, 4:] == 0).all()
-    saliency = gradient_times_input(log_probability, source_ids, model.source_embedding.token)
-    assert (saliency[0, 4:] == 0).all()
-    assert (saliency[0, :4] != 0).all()
+def test_an_ablated_head_has_no_importance(model, ids):
+    with ablate_heads(model, {NAMES[0]: [2]}):
+        importance = head_importance(model, loss_of(model, ids))
+    assert importance[NAMES[0]][2] == 0
+    assert (importance[NAMES[0]][:2] > 0).all()
 
 
-def test_a_sentence_is_explained_independently_of_its_batch(model, ids, log_probability):
-    source_ids, _ = ids
-    embedding = model.source_embedding.token
-    for explain in (
-        lambda ids: gradient_times_input(log_probability, ids, embedding),
-        lambda ids: occlusion(log_probability, ids, replacement_id=7, ignored_ids=[0]),
-    ):
-        alone = explain(source_ids[:1, :4])
-        torch.testing.assert_close(explain(source_ids)[:1, :4], alone, rtol=1e-4, atol=1e-6)
-
-
-def test_ignored_ids_are_not_occluded(bag, ids):
-    _, _, score = bag
-    source_ids, _ = ids
-    free, spared = (occlusion(score, source_ids, replacement_id=7, ignored_ids=kept) for kept in ([], [0, 3]))
-    kept = (source_ids == 0) | (source_ids == 3)
-    assert kept.any()
-    assert (spared[kept] == 0).all()
-    torch.testing.assert_close(spared[~kept], free[~kept])
-    assert (free[kept] != 0).all()
-
-
-def test_explaining_changes_neither_ids_nor_model(model, ids, log_probability):
-    source_ids = ids[0].clone()
-    with torch.no_grad():
-        gradient_times_input(log_probability, source_ids, model.source_embedding.token)
-    occlusion(log_probability, source_ids, replacement_id=7)
-    assert torch.equal(source_ids, ids[0])
+def test_ranking_leaves_no_hook_and_no_gradient(model, ids):
+    head_importance(model, loss_of(model, ids))
     assert count_hooks(model) == 0
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
-def test_a_model_in_training_mode_is_rejected(model, ids, log_probability):
-    model.train()
-    with pytest.raises(ValueError, match="in evaluation mode"):
-        input_gradients(log_probability, ids[0], model.source_embedding.token)
-
-
-@pytest.mark.usefixtures("as_a_user")
-def test_a_score_must_be_one_number_per_sentence(bag, ids):
-    embedding, _, _ = bag
-    source_ids, _ = ids
-    for explain in (
-        lambda score: input_gradients(score, source_ids, embedding),
-        lambda score: occlusion(score, source_ids, replacement_id=7),
-    ):
-        with pytest.raises(ValueError, match=r"score must have shape \(2,\), got \(2, 7, 12\)"):
-            explain(embedding)
-
-
-@pytest.mark.parametrize(
-    ("change", "shapes"),
-    [
-        (lambda score: lambda ids: ids.sum(1), r"\[\]"),
-        (lambda score: lambda ids: score(ids[:, 1:]), r"\[\(2, 6\)\]"),
-        (lambda score: lambda ids: score(ids) + score(ids), r"\[\(2, 7\), \(2, 7\)\]"),
-    ],
-)
-def test_a_score_must_embed_the_ids_once(bag, ids, change, shapes):
-    embedding, _, score = bag
-    with pytest.raises(ValueError, match=rf"must embed ids of shape \(2, 7\) once, got {shapes}"):
-        input_gradients(change(score), ids[0], embedding)
-    assert count_hooks(embedding) == 0
+def test_a_loss_that_does_not_depend_on_an_attention_is_rejected(model, ids):
+    with pytest.raises(ValueError, match=r"does not on .*decoder.layers.0.self_attention"):
+        head_importance(model, lambda: model.encode(ids[0])[0].sum())
