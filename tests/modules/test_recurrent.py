@@ -14,6 +14,7 @@ from glassformer.modules.recurrent import (
     additive_attention,
     elman_rnn,
     lstm,
+    set_forget_bias,
 )
 from glassformer.reference import recurrence as reference
 
@@ -136,6 +137,23 @@ def test_the_gradient_of_additive_attention_equals_finite_differences(generator)
         return additive_attention(**dict(zip(names, leaves, strict=True)), attn_mask=attn_mask)
 
     assert torch.autograd.gradcheck(run, leaves, fast_mode=True)
+
+
+def test_setting_the_forget_bias_changes_the_forget_gates_only():
+    layer = nn.LSTM(3, 5, num_layers=2, bidirectional=True)
+    before = {name: parameter.clone() for name, parameter in layer.named_parameters()}
+    set_forget_bias(layer, 2.0)
+    for name, parameter in layer.named_parameters():
+        forget = (torch.arange(20) // 5 == 1) & ("bias" in name)
+        assert_close(parameter[~forget], before[name][~forget])
+    biases = layer.bias_ih_l1_reverse + layer.bias_hh_l1_reverse
+    assert_close(biases[5:10], torch.full((5,), 2.0))
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_the_forget_bias_of_a_layer_without_biases_cannot_be_set():
+    with pytest.raises(ValueError, match="layer has no biases to set"):
+        set_forget_bias(nn.LSTM(3, 5, bias=False), 1.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

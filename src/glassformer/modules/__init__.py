@@ -30,7 +30,13 @@ from glassformer.modules.positions import (
     alibi,
     rotate_by_position,
 )
-from glassformer.modules.recurrent import AdditiveAttentionTranslator, FixedContextTranslator, elman_rnn, lstm
+from glassformer.modules.recurrent import (
+    AdditiveAttentionTranslator,
+    FixedContextTranslator,
+    elman_rnn,
+    lstm,
+    set_forget_bias,
+)
 from glassformer.modules.softmax import softmax
 from glassformer.modules.storage import load_model, save_model
 from glassformer.modules.transformer import Decoder, Embedding, Encoder, Transformer

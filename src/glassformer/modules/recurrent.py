@@ -263,3 +263,24 @@ def _initial(state: Tensor | None, x: Tensor, d_hidden: int, name: str) -> Tenso
         return x.new_zeros(shape)
     require_shape(shape, **{name: state})
     return state
+
+
+@torch.no_grad()
+def set_forget_bias(layer: nn.LSTM, bias: float) -> None:
+    """Set the bias of every forget gate; a positive one lets a new LSTM remember (Gers et al., 2000).
+
+    PyTorch adds two biases per gate, so one is set to ``bias`` and the other to 0.
+
+    Args:
+        layer: LSTM to change in place; its other gates keep their biases.
+        bias: bias of the forget gates, before the sigmoid.
+
+    Raises:
+        ValueError: the LSTM was made without biases.
+    """
+    if not layer.bias:
+        raise ValueError("layer has no biases to set; make it with bias=True")
+    forget = slice(layer.hidden_size, 2 * layer.hidden_size)
+    for name, parameter in layer.named_parameters():
+        if name.startswith("bias"):
+            parameter[forget] = bias if name.startswith("bias_ih") else 0.0
