@@ -42,6 +42,13 @@ def test_the_caption_states_the_measured_times(given):
     ) in html
 
 
+def test_without_times_only_the_path_is_shown(given):
+    words = {name: given[name] for name in ("words", "source", "target")}
+    html = live_recurrence(**words)._repr_html_()
+    assert "if every hop multiplies it by 0.9.</caption>" in html
+    assert "settings" not in html.split("</script>", maxsplit=1)[0]
+
+
 @pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize(
     ("change", "complaint"),
@@ -55,6 +62,7 @@ def test_the_caption_states_the_measured_times(given):
         ({"attention": np.ones((3, 3))}, r"attention must have shape \(3, 2\), got \(3, 3\)"),
         ({"lstm": np.zeros((3, 2))}, "lstm must be positive and finite, got"),
         ({"attention": np.full((3, 2), np.inf)}, "attention must be positive and finite, got"),
+        ({"lstm": None}, "lengths, length, settings, lstm and attention must be given together"),
     ],
 )
 def test_invalid_arguments_are_reported(given, change, complaint):

@@ -1,6 +1,7 @@
-"""Recurrence against attention: sequential steps, path lengths and measured times."""
+"""Recurrence against attention: sequential steps, path lengths and, if given, measured times."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +11,7 @@ from glassformer.validation import require_choice, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
 RADIUS = 0.9  # of the recurrence's Jacobian, at the start
+HEIGHTS, HEIGHTS_WITH_TIMES = (30.0, 41.0), (57.5, 75.4)  # rem, on a wide page and on a phone
 
 
 def live_recurrence(
@@ -17,14 +19,16 @@ def live_recurrence(
     *,
     source: str,
     target: str,
-    lengths: Sequence[int],
-    length: int,
-    settings: Sequence[tuple[int, int]],
-    lstm: Float[Array, "settings lengths"],
-    attention: Float[Array, "settings lengths"],
-    measured: str,
+    lengths: Sequence[int] | None = None,
+    length: int | None = None,
+    settings: Sequence[tuple[int, int]] | None = None,
+    lstm: Float[Array, "settings lengths"] | None = None,
+    attention: Float[Array, "settings lengths"] | None = None,
+    measured: str = "",
 ) -> LiveFigure:
-    """Show both layers step by step, the path between two words, and the measured times.
+    """Show both layers step by step and the path between two words, and optionally measured times.
+
+    The arguments after ``target`` describe the measured times; give all of them or none.
 
     Args:
         words: sentence of distinct words.
@@ -39,11 +43,44 @@ def live_recurrence(
 
     Raises:
         ValueError: two words are the same, ``source``, ``target`` or ``length`` is not among the given ones,
-            the lengths do not increase, or the times have another shape or are not positive.
+            the lengths do not increase, the times have another shape or are not positive, or only some of
+            their arguments are given.
     """
     if len(set(words)) != len(words):
         raise ValueError(f"words must all be different, got {', '.join(words)}")
     require_choice(tuple(words), source=source, target=target)
+    data: dict[str, Any] = {"words": list(words), "source": source, "target": target, "radius": RADIUS}
+    caption = (
+        f"Sequential steps, and the signal of “{source}” left at each word if every hop multiplies "
+        f"it by {RADIUS}."
+    )
+    heights = HEIGHTS
+    times = (lengths, length, settings, lstm, attention)
+    if any(each is not None for each in times):
+        if lengths is None or length is None or settings is None or lstm is None or attention is None:
+            raise ValueError("lengths, length, settings, lstm and attention must be given together")
+        shown, sentence = _times(lengths, length, settings, lstm, attention)
+        data |= shown | {"measured": measured}
+        caption = f"{caption} {sentence} {measured}"
+        heights = HEIGHTS_WITH_TIMES
+    head = ("word", "recurrence", "waits for", "signal", "attention", "signal")
+    return LiveFigure(
+        "recurrence",
+        label="Recurrence against attention",
+        data=data,
+        heights=heights,
+        table=Table(caption, head, _rows(words, list(words).index(source))),
+    )
+
+
+def _times(
+    lengths: Sequence[int],
+    length: int,
+    settings: Sequence[tuple[int, int]],
+    lstm: Float[Array, "settings lengths"],
+    attention: Float[Array, "settings lengths"],
+) -> tuple[dict[str, Any], str]:
+    """Return the measured times for the script, and the sentence about them for the caption."""
     if list(lengths) != sorted({*lengths}):
         raise ValueError(f"lengths must increase, got {list(lengths)}")
     if length not in lengths:
@@ -54,31 +91,19 @@ def live_recurrence(
             raise ValueError(f"{name} must be positive and finite, got {times.tolist()}")
     names = [f"{batch} sentence{'s' * (batch > 1)}, d = {width}" for batch, width in settings]
     start = list(lengths).index(length)
-    return LiveFigure(
-        "recurrence",
-        label="Recurrence against attention",
-        data={
-            "words": list(words),
-            "source": source,
-            "target": target,
-            "radius": RADIUS,
-            "lengths": [int(each) for each in lengths],
-            "length": int(length),
-            "settings": [
-                {"name": name, "lstm": before.tolist(), "attention": after.tolist()}
-                for name, before, after in zip(names, lstm, attention, strict=True)
-            ],
-            "measured": measured,
-        },
-        heights=(57.5, 75.4),
-        table=Table(
-            f"Sequential steps, and the signal of “{source}” left at each word if every hop multiplies "
-            f"it by {RADIUS}. For {length} words, {names[0]}, an LSTM layer takes {lstm[0, start]:g} ms, "
-            f"an attention layer {attention[0, start]:g} ms. {measured}",
-            ("word", "recurrence", "waits for", "signal", "attention", "signal"),
-            _rows(words, list(words).index(source)),
-        ),
+    shown = {
+        "lengths": [int(each) for each in lengths],
+        "length": int(length),
+        "settings": [
+            {"name": name, "lstm": before.tolist(), "attention": after.tolist()}
+            for name, before, after in zip(names, lstm, attention, strict=True)
+        ],
+    }
+    sentence = (
+        f"For {length} words, {names[0]}, an LSTM layer takes {lstm[0, start]:g} ms, "
+        f"an attention layer {attention[0, start]:g} ms."
     )
+    return shown, sentence
 
 
 def _rows(words: Sequence[str], source: int) -> list[tuple[str, ...]]:

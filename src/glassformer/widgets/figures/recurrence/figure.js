@@ -1,11 +1,11 @@
-// Recurrence against attention: sequential steps, path lengths and measured times.
+// Recurrence against attention: sequential steps, path lengths and, if given, measured times.
 (function (glassformer) {
   function start(stage, data) {
     const { element, recurrenceFigure: figure } = glassformer;
-    stage.append(
-      ...figure.makeSignalPath(data),
-      element("div", { class: "clock" }, figure.makePrediction(data), ...figure.makeMeasuredTimes(data)),
-    );
+    stage.append(...figure.makeSignalPath(data));
+    if (data.settings) {
+      stage.append(element("div", { class: "clock" }, figure.makePrediction(data), ...figure.makeMeasuredTimes(data)));
+    }
   }
 
   (glassformer.figures ??= []).push(["recurrence", start]);
