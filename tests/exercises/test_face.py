@@ -16,7 +16,7 @@ def test_judge_returns_the_verdict_that_the_notebook_shows():
 @pytest.mark.parametrize(
     ("slug", "name", "message"),
     [
-        ("chapter_13", "x", "chapter must be one of rnn_bottleneck, .*, got 'chapter_13'"),
+        ("chapter_13", "x", "chapter must be one of before_you_begin, .*, got 'chapter_13'"),
         ("softmax", "hardmax", "exercise of softmax must be one of stable_softmax, .*, got 'hardmax'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks for the exercises on recurrent networks and their bottleneck."""
+"""Checks for the exercises on recurrent networks and additive attention."""
 
 import math
 from typing import Any
@@ -24,14 +24,14 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
 
     slips: dict[str, Answer] = {
         "your sum skips tanh": lambda x, state, into, hidden, bias: x @ into + state @ hidden + bias,
-        "your state lies between 0 and 1, as from a sigmoid; an Elman step uses tanh": (
+        "your state lies between 0 and 1, as after a sigmoid; an Elman step uses tanh": (
             lambda x, state, into, hidden, bias: _sigmoid(x @ into + state @ hidden + bias)
         ),
-        "your step ignores the old state, so nothing that was read earlier can be remembered": (
+        "your step ignores the old state, so it remembers nothing that was read earlier": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + bias)
         ),
         "your sum lacks the bias": lambda x, state, into, hidden, bias: np.tanh(x @ into + state @ hidden),
-        "your recurrent matrix is transposed: multiply state @ hidden_weight": (
+        "your recurrent matrix is transposed; multiply state @ hidden_weight": (
             lambda x, state, into, hidden, bias: np.tanh(x @ into + hidden @ state + bias)
         ),
         "you add the bias after tanh; add it inside": (
@@ -46,24 +46,28 @@ def check_elman_step(attempt: Answer, rng: Generator) -> None:
 
 @check(see="What is left after many words")
 def check_steps_until_one_percent(attempt: Any) -> None:
-    """Check the number of steps after which a gradient that keeps 0.9 per step is below one hundredth."""
+    """Check the number of steps that leave less than one hundredth of a gradient, at 0.9 per step."""
     kept, left = 0.9, 0.01
     steps = read_number(attempt)
     exact = math.log(left) / math.log(kept)
     if steps == math.ceil(exact):
         return
     if steps < 0:
-        raise Slip("your number is negative, but the quotient of two negative logarithms is positive")
+        raise Slip(
+            "your number is negative; expected the quotient of two negative logarithms, which is positive"
+        )
     if steps in (9, 9.9, 10):
-        raise Slip("each step removes a tenth of what is left, not a tenth of what there was at first")
+        raise Slip("each step removes a tenth of what is left, not a tenth of the initial length")
     if steps == math.floor(exact):
-        raise Slip(f"one step too few: after {steps:.0f} steps {kept**steps:.4f} is left, still above {left}")
+        raise Slip(
+            f"one step too few: after {steps:.0f} steps, {kept**steps:.4f} is left, still above {left}"
+        )
     if abs(steps - exact) < 0.1:
-        raise Slip("close, but steps are whole: after which step is the gradient below one hundredth?")
+        raise Slip("close, but expected a whole number: after which step is less than one hundredth left?")
     if steps == math.ceil(math.log(0.1) / math.log(kept)):
-        raise Slip("at your step a tenth is left; the exercise asks for one hundredth")
+        raise Slip("after that many steps a tenth is left; the exercise asks for one hundredth")
     side = "still more" if kept**steps > left else "already much less"
-    raise Slip(f"after {steps:g} steps {kept**steps:.3g} is left, {side} than {left}")
+    raise Slip(f"after {steps:g} steps, {kept**steps:.3g} is left, {side} than {left}")
 
 
 @check(see="The number that decides")
@@ -74,16 +78,16 @@ def check_rescaled(attempt: Answer, rng: Generator) -> None:
         return matrix * radius / np.abs(np.linalg.eigvals(matrix)).max()
 
     slips: dict[str, Answer] = {
-        "you divide by the largest singular value, which limits one step; eigenvalues rule the long run": (
+        "you divide by the largest singular value, which bounds one step; divide by the spectral radius": (
             lambda matrix, radius: matrix * radius / np.linalg.norm(matrix, 2)
         ),
-        "you divide by the largest real part; eigenvalues are complex, so compare their absolute values": (
+        "you divide by the largest real part; eigenvalues can be complex, so use their absolute values": (
             lambda matrix, radius: matrix * radius / np.linalg.eigvals(matrix).real.max()
         ),
-        "you multiply by the radius, but do not divide by the spectral radius that the matrix has": (
+        "you multiply by the radius, but do not divide by the spectral radius of the given matrix": (
             lambda matrix, radius: matrix * radius
         ),
-        "you divide by the Frobenius norm, the root of the sum of squares; divide by the spectral radius": (
+        "you divide by the Frobenius norm; divide by the spectral radius": (
             lambda matrix, radius: matrix * radius / np.linalg.norm(matrix)
         ),
         "your matrix always has spectral radius 1; multiply by the requested radius": (
@@ -107,15 +111,17 @@ def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
         return np.concatenate([np.zeros((1, len(weights[-1]))), later])
 
     slips: dict[str, Answer] = {
-        "your first state is still all zeros: the first word is not read": first_word_unread,
+        "your first state is still all zeros: your loop does not read the first word": first_word_unread,
         "you skip the last word; return a state for each word": lambda x, *weights: right(x, *weights)[:-1],
-        "your last state is still zeros: the loop stops one word too early": (
+        "your last state is all zeros: your loop stops one word too early": (
             lambda x, *weights: np.concatenate([right(x, *weights)[:-1], np.zeros((1, len(weights[-1])))])
         ),
-        "your loop does not carry the state over: it reads each word as if it were the first": (
+        "your loop does not carry the state over: each word is read as if it were the first": (
             lambda x, *weights: np.stack([right(word[None], *weights)[0] for word in x])
         ),
-        "you return only the last state; return one per word": lambda x, *weights: right(x, *weights)[-1],
+        "you return only the last state; return one state for each word": lambda x, *weights: right(
+            x, *weights
+        )[-1],
         "you read the sentence backwards": lambda x, *weights: right(x[::-1], *weights)[::-1],
     }
     cases = []
@@ -160,13 +166,13 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
             lambda gates, cell: step(gates, cell, activation=_sigmoid)
         ),
         "your candidate skips tanh": lambda gates, cell: step(gates, cell, activation=lambda x: x),
-        "your state shows the cell itself; the cell goes through tanh first": (
+        "your state uses the cell itself; the cell goes through tanh first": (
             lambda gates, cell: step(gates, cell, show=lambda x: x)
         ),
-        "you deal the sums out to the gates in turns; each gate takes a contiguous quarter": (
+        "you assign the sums to the gates in turn; each gate takes a contiguous quarter": (
             lambda gates, cell: right(gates.reshape(-1, 4).T.ravel(), cell)
         ),
-        "your state shows the old cell; compute the new cell first": (
+        "your state uses the old cell; compute the new cell first": (
             lambda gates, cell: (_sigmoid(np.split(gates, 4)[3]) * np.tanh(cell), right(gates, cell)[1])
         ),
     }
@@ -174,7 +180,7 @@ def check_lstm_step(attempt: Answer, rng: Generator) -> None:
     compare(attempt, right, slips, cases)
 
 
-@check(see="The remedy, in one paragraph")
+@check(see="A direct look back")
 def check_additive_weights(attempt: Answer, rng: Generator) -> None:
     """Check ``additive_weights(query, key, query_weight, key_weight, score_weight)``."""
 
@@ -188,13 +194,13 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
 
     slips: dict[str, Answer] = {
         "you return the scores; a softmax turns them into weights": scores,
-        "your columns sum to one; each row, one query's weights, should": (
+        "your columns sum to one; expected rows that sum to one, a row for each query": (
             lambda *inputs: softmax(scores(*inputs), axis=0)
         ),
-        "your weights of all pairs together sum to one; each row, one query's weights, should": (
+        "all your weights together sum to one; expected rows that sum to one, a row for each query": (
             lambda *inputs: softmax(scores(*inputs).reshape(-1)).reshape(len(inputs[0]), len(inputs[1]))
         ),
-        "your sums of query and key skip tanh, which comes before the product with score_weight": (
+        "your sums of query and key skip tanh; apply it before the product with score_weight": (
             lambda *inputs: softmax(scores(*inputs, activation=lambda pair: pair))
         ),
         "you apply tanh to query and key separately; add them first, then apply tanh to the sum": (
@@ -203,50 +209,13 @@ def check_additive_weights(attempt: Answer, rng: Generator) -> None:
                 + np.tanh(key @ key_weight)[None] @ score_weight
             )
         ),
-        "your result is transposed: expected a row for each query": lambda *inputs: right(*inputs).T,
+        "your result is transposed; expected a row for each query": lambda *inputs: right(*inputs).T,
     }
     cases = [
         _attention_inputs(rng, *sizes)
         for sizes in ((1, 1, 1, 1, 1), (1, 2, 2, 2, 1), (2, 2, 2, 2, 2), (3, 5, 2, 4, 7))
     ]
     compare(attempt, right, slips, cases)
-
-
-@check(see="And the work?")
-def check_multiplications(attempt: Answer) -> None:
-    """Check ``multiplications(length, width)``: multiplications of a recurrent and an attention layer."""
-    slips: dict[str, Answer] = {
-        "your results are swapped: recurrence first, then attention": (
-            lambda length, width: (2 * length**2 * width, 2 * length * width**2)
-        ),
-        "you count the recurrence for one word; there are `length` of them": (
-            lambda length, width: (2 * width**2, 2 * length**2 * width)
-        ),
-        "you count one product each; an Elman step has two matrices, and attention scores and mixes": (
-            lambda length, width: (length * width**2, length**2 * width)
-        ),
-        "you count one matrix for each Elman step; the word is multiplied by one and the state by another": (
-            lambda length, width: (length * width**2, 2 * length**2 * width)
-        ),
-        "you count projections for attention; ours has none: it scores and mixes the words themselves": (
-            lambda length, width: (2 * length * width**2, 3 * length * width**2 + 2 * length**2 * width)
-        ),
-        "you count only the scores of attention; mixing takes equally many multiplications": (
-            lambda length, width: (2 * length * width**2, length**2 * width)
-        ),
-        "you count additions too; both numbers are twice the number of multiplications": (
-            lambda length, width: (4 * length * width**2, 4 * length**2 * width)
-        ),
-        "you count the pairs of attention; each pair costs `width` multiplications": (
-            lambda length, width: (2 * length * width**2, 2 * length**2)
-        ),
-    }
-    compare(
-        attempt,
-        lambda length, width: (2 * length * width**2, 2 * length**2 * width),
-        slips,
-        [(1, 1), (2, 1), (1, 2), (7, 5)],
-    )
 
 
 def _step_inputs(rng: Generator, d_in: int, d_hidden: int) -> tuple[Array, ...]:

@@ -1,4 +1,4 @@
-"""Questions on recurrent networks and their bottleneck."""
+"""Questions on recurrent networks and on the vector that carries a sentence."""
 
 import numpy as np
 
@@ -15,86 +15,100 @@ def _kept(words: int, forget_bias: float) -> float:
 
 
 QUESTIONS = (
-    Number(
-        "bottleneck-kept",
-        "The cell of an LSTM holds 1. Ten words follow that write nothing to it, and the forget gate has a "
-        "bias of 3 and no other input: it stands at σ(3) = 0.953. What does the cell hold after them?",
-        answer=_kept(10, 3.0),
-        why="Each word multiplies the cell by the forget gate: 0.953 to the power of 10.",
-        within=0.01,
-        mistakes=(
-            (1, "The gate is open, but not wholly: each word takes one part in twenty."),
-            (_kept(1, 3.0), "That is what one word leaves. There are ten."),
-            (_kept(10, 0.0), "That is a gate with a bias of 0, as a fresh `nn.LSTM` has it."),
-        ),
-    ),
-    OneOf(
-        "bottleneck-carry",
-        "A translator hands one vector of 64 numbers from its encoder to its decoder. It fails on sentences "
-        "twice as long as those it masters. What helps against the cause, without attention?",
-        (
-            wrong(
-                "an open forget gate",
-                "That keeps the gradient. The sentence must still fit into 64 numbers.",
-            ),
-            wrong("a smaller spectral radius", "Then what was read first fades even sooner."),
-            right("a vector of 128 numbers", "A wider vector carries more of the same sentence."),
-            wrong("a decoder with more layers", "It can only unpack what the vector holds."),
-        ),
-    ),
     OneOf(
         "bottleneck-order",
-        "“The dog bites the man” and “the man bites the dog”: which of these layers gives “bites” two "
-        "different outputs, without being told the positions?",
+        "“The dog bites the man” and “the man bites the dog” contain the same words. An Elman network reads "
+        "each of them, starting from a state of zeros. After which words do its two states differ, in "
+        "general?",
         (
-            right(
-                "a recurrent layer", "Its state at “bites” has read “the dog” in one, “the man” in the other."
+            wrong(
+                "after none: the words are the same",
+                "A state is not a sum of words. Each step mixes one word into what is left of the words "
+                "before.",
             ),
-            wrong("attention, `softmax(x @ x.T) @ x`", "Both sentences are the same heap of words to it."),
-            wrong("both", "Attention mixes the same words with the same weights in both sentences."),
-            wrong("neither", "The state of a recurrent layer depends on what came before, in its order."),
+            wrong("after all five", "After the first word, both have read “the” and nothing else."),
+            right(
+                "after all but the first",
+                "From the second word on, the network has read something else in each sentence.",
+            ),
+            wrong(
+                "only after the last",
+                "After the second word, one state has read “dog” and the other one “man”.",
+            ),
         ),
     ),
     SeveralOf(
         "bottleneck-radius",
-        "A recurrent network with tanh has a random matrix of spectral radius 1.5 and reads ordinary words. "
-        "What is true?",
+        "A recurrent network with tanh has a random matrix of spectral radius 1.5, and reads random words "
+        "whose numbers have variance 1. What is true?",
         (
             wrong(
-                "its gradient explodes, since 1.5 is above 1",
-                "A radius above 1 is necessary for that, not sufficient: the slopes of the tanh count, too.",
+                "its gradient must explode, because 1.5 is above 1",
+                "The slopes of the tanh count too. None of the chapter’s networks with this radius exploded.",
             ),
             right(
-                "without the tanh, its gradient would grow by about 1.5 a word",
-                "In the linear network the spectral radius alone decides.",
+                "without the tanh, its gradient would grow by a factor of about 1.5 per step in the long run",
+                "Without the tanh, only products with the matrix remain.",
             ),
             right(
                 "its gradient may vanish",
-                "Large states lie where the tanh is flat, and a slope near 0 outweighs the factor of 1.5.",
+                "The words drive the states to where the tanh is flat, and slopes near 0 outweigh the 1.5.",
             ),
             wrong(
-                "the tanh lets through what the matrix enlarges",
-                "The slope of a tanh is at most 1, so it can only take away.",
+                "whatever the matrix, a tanh can only make a gradient shorter",
+                "It can also keep two parts of the gradient from cancelling; the folded box on what one step "
+                "can do at most has an example.",
+            ),
+        ),
+    ),
+    Number(
+        "bottleneck-kept",
+        "The cell of an LSTM holds 1. Then come ten words that write nothing to it. The forget gate depends "
+        "only on its bias of 3, so it is σ(3) = 0.953. What does the cell hold after the ten words?",
+        answer=_kept(10, 3.0),
+        why="Each word multiplies the cell by the forget gate, which gives 0.953 to the power of 10.",
+        within=0.01,
+        mistakes=(
+            (1, "The gate is not completely open: each word removes about one part in twenty."),
+            (_kept(1, 3.0), "This is what one word leaves. There are ten."),
+            (
+                _kept(10, 0.0),
+                "This would be a gate with a bias of 0, which is about the default of `nn.LSTM`.",
             ),
         ),
     ),
     OneOf(
-        "bottleneck-wait",
-        "A sentence becomes twice as long, and there are more processors than could ever be used. How much "
-        "longer do you wait for one layer?",
+        "bottleneck-carry",
+        "After the same training through one vector of 36 numbers, a model repeats more of 16 symbols when "
+        "its encoder reads them backwards. What follows?",
         (
             wrong(
-                "both about twice as long", "In attention no word waits for another, however many there are."
+                "36 numbers are too few for 16 symbols",
+                "One number per symbol would be enough, and reading backwards adds no room.",
             ),
-            wrong(
-                "recurrence twice as long, attention four times",
-                "Four times is attention’s work. With enough processors it is done at once.",
-            ),
-            wrong("both about as long as before", "Each state of recurrence waits for the one before it."),
             right(
-                "recurrence twice as long, attention about as long as before",
-                "The chain of recurrence grows with each word, that of attention does not.",
+                "here, training sets the limit, not the room in the vector",
+                "The vector and the symbols are the same both times. Only what training made of them "
+                "differs.",
             ),
+            wrong("read backwards, a sequence holds less information", "It holds the same symbols."),
+            wrong(
+                "the decoder does not use the vector",
+                "Then it could only guess, and be right once in 16 times.",
+            ),
+        ),
+    ),
+    OneOf(
+        "bottleneck-memory",
+        "A source sentence becomes twice as long. What does a decoder with attention have more of, compared "
+        "with a decoder that gets one vector?",
+        (
+            wrong("parameters", "The same parameters score every state, however many there are."),
+            wrong("numbers in each state", "The width of a state is fixed when the model is built."),
+            right(
+                "states to look at", "There is one encoder state for each word, so there are twice as many."
+            ),
+            wrong("steps between an early word and itself", "Every encoder state is one step away."),
         ),
     ),
 )

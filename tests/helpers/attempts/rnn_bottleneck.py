@@ -87,10 +87,6 @@ def truncated_rnn(x, input_weight, hidden_weight, bias):
     return states
 
 
-def multiplications(length, width):
-    return 2 * length * width**2, 2 * length**2 * width
-
-
 def lstm_with(gates, cell, activation=np.tanh, show=np.tanh):
     i, f, g, o = np.split(gates, 4)
     cell = sigmoid(f) * cell + sigmoid(i) * activation(g)
@@ -127,10 +123,6 @@ RIGHT = {
         additive_weights_in_loops,
         lambda q, k, w, u, v: torch.tanh((q @ w).unsqueeze(1) + k @ u).matmul(v).softmax(-1),
     ],
-    "multiplications": [
-        multiplications,
-        lambda length, width: np.array([2.0 * width, 2.0 * length]) * length * width,
-    ],
 }
 
 WRONG = {
@@ -147,12 +139,12 @@ WRONG = {
     },
     "steps_until_one_percent": {
         "one step too few": 43,
-        "close, but steps are whole": 43.7,
+        "close, but expected a whole number": 43.7,
         "a tenth of what is left": 10,
-        "at your step a tenth is left": 22,
+        "after that many steps a tenth is left": 22,
         "negative": -44,
-        "after 30 steps 0.0424 is left, still more than 0.01": 30,
-        "after 50 steps 0.00515 is left, already much less than 0.01": 50,
+        "after 30 steps, 0.0424 is left, still more than 0.01": 30,
+        "after 50 steps, 0.00515 is left, already much less than 0.01": 50,
         "expected one number, yours is of type str": "many",
     },
     "rescaled": {
@@ -188,10 +180,10 @@ WRONG = {
         ),
         "goes through a sigmoid": lambda gates, cell: lstm_with(gates, cell, activation=sigmoid),
         "your candidate skips tanh": lambda gates, cell: lstm_with(gates, cell, activation=np.array),
-        "you deal the sums out to the gates in turns": lambda gates, cell: lstm_step(
+        "you assign the sums to the gates in turn": lambda gates, cell: lstm_step(
             gates.reshape(-1, 4).T.ravel(), cell
         ),
-        "shows the old cell": lambda gates, cell: (
+        "uses the old cell": lambda gates, cell: (
             sigmoid(gates[-len(cell) :]) * np.tanh(cell),
             lstm_step(gates, cell)[1],
         ),
@@ -200,7 +192,7 @@ WRONG = {
     "additive_weights": {
         "you return the scores": scores,
         "your columns sum to one": lambda *inputs: softmax(scores(*inputs), axis=0),
-        "all pairs together": lambda *inputs: np.exp(scores(*inputs)) / np.exp(scores(*inputs)).sum(),
+        "all your weights together": lambda *inputs: np.exp(scores(*inputs)) / np.exp(scores(*inputs)).sum(),
         "your sums of query and key skip tanh": lambda q, k, w, u, v: softmax(
             ((q @ w)[:, None] + (k @ u)[None]) @ v
         ),
@@ -209,16 +201,5 @@ WRONG = {
         ),
         "your result is transposed": lambda *inputs: additive_weights(*inputs).T,
         "wrong for this input": lambda *inputs: np.abs(scores(*inputs)),
-    },
-    "multiplications": {
-        "your results are swapped": lambda t, d: (2 * t * t * d, 2 * t * d * d),
-        "you count the recurrence for one word": lambda t, d: (2 * d * d, 2 * t * t * d),
-        "you count one product each": lambda t, d: (t * d * d, t * t * d),
-        "you count one matrix for each Elman step": lambda t, d: (t * d * d, 2 * t * t * d),
-        "you count projections for attention": lambda t, d: (2 * t * d * d, 3 * t * d * d + 2 * t * t * d),
-        "you count only the scores of attention": lambda t, d: (2 * t * d * d, t * t * d),
-        "you count additions too": lambda t, d: (4 * t * d * d, 4 * t * t * d),
-        "you count the pairs of attention": lambda t, d: (2 * t * d * d, 2 * t * t),
-        "wrong for this input": lambda t, d: (t * d, t * d),
     },
 }

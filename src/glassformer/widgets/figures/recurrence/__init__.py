@@ -11,7 +11,7 @@ from glassformer.validation import require_choice, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
 RADIUS = 0.9  # of the recurrence's Jacobian, at the start
-HEIGHTS, HEIGHTS_WITH_TIMES = (30.0, 41.0), (57.5, 75.4)  # rem, on a wide page and on a phone
+HEIGHTS, HEIGHTS_WITH_TIMES = (31.4, 39.0), (57.5, 75.4)  # rem, on a wide page and on a phone
 
 
 def live_recurrence(
