@@ -114,7 +114,7 @@ Say it.
     first, second, third = deck.split('<div class="later fragment">')
     assert "Left." in first
     assert "Second." in second
-    assert "handed over" in second
+    assert "outputs by hand" in second
     assert "Third." in third
     assert third.index("Third.") < third.index("Say it.")
 
