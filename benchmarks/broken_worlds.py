@@ -112,7 +112,8 @@ def _initialisation_times(factor: float) -> None:
 
 def _draws(change: Callable[[Any], Any]) -> None:
     """Change what NumPy and PyTorch draw from normal and uniform distributions."""
-    names, default_rng = ("standard_normal", "normal", "uniform", "random"), np.random.default_rng
+    names = ("standard_normal", "normal", "uniform", "random", "integers")
+    default_rng = np.random.default_rng
 
     class Generator(np.random.Generator):
         pass
@@ -137,6 +138,32 @@ def _repeat_first(drawn: Any) -> Any:
     if isinstance(drawn, torch.Tensor):
         return drawn[:1].expand(drawn.shape).clone()
     return np.broadcast_to(drawn[:1], drawn.shape).copy()
+
+
+def _keep_first_component(drawn: Any) -> Any:
+    if np.ndim(drawn) < 2:
+        return drawn
+    flat = drawn.clone() if isinstance(drawn, torch.Tensor) else drawn.copy()
+    flat[..., 1:] = 0
+    return flat
+
+
+def _shuffles_undone() -> None:
+    """Permutations leave everything in its order."""
+    default_rng = np.random.default_rng
+
+    class Generator(np.random.Generator):
+        def permutation(self, x: Any, axis: int = 0) -> Any:
+            return np.arange(x) if isinstance(x, int) else np.array(x)
+
+        def permuted(self, x: Any, **_: Any) -> Any:
+            return np.array(x)
+
+        def shuffle(self, x: Any, axis: int = 0) -> None:
+            pass
+
+    np.random.default_rng = lambda seed=None: Generator(default_rng(seed).bit_generator)
+    torch.randperm = lambda n, **options: torch.arange(n, device=options.get("device"))
 
 
 def _softmax(change: Callable[[Any], Any], *, masked: bool = True) -> None:
@@ -230,6 +257,8 @@ BROKEN: dict[str, Callable[[], None]] = {
     "initialisation-halved": lambda: _initialisation_times(0.5),
     "draws-doubled": lambda: _draws(lambda drawn: 2 * drawn),
     "draws-repeated": lambda: _draws(_repeat_first),
+    "draws-one-dimensional": lambda: _draws(_keep_first_component),
+    "shuffles-undone": _shuffles_undone,
     "softmax-even": lambda: _softmax(lambda scores: 0 * scores),
     "softmax-sharp": lambda: _softmax(lambda scores: 10 * scores),
     "masks-ignored": lambda: _softmax(lambda scores: scores, masked=False),

@@ -61,6 +61,11 @@ PROBES = {
     "initialisation-halved": lambda: round(spread_of(torch.nn.init.kaiming_uniform_), 2),
     "draws-doubled": lambda: np.random.default_rng(0).standard_normal(3).tolist(),
     "draws-repeated": lambda: np.random.default_rng(0).normal(size=3).tolist(),
+    "draws-one-dimensional": lambda: np.random.default_rng(0).normal(size=(2, 3)).tolist(),
+    "shuffles-undone": lambda: (
+        np.random.default_rng(0).permutation(9).tolist(),
+        torch.randperm(9, generator=torch.Generator().manual_seed(0)).tolist(),
+    ),
     "softmax-even": lambda: (
         reference.softmax(np.array([0.0, 1.0])).round(3).tolist(),
         modules.softmax(torch.tensor([0.0, 1.0])).tolist(),
