@@ -165,7 +165,6 @@ def faults_of_anatomy(notebook):
 FIRST_EDITION = {
     "02_queries_keys_values",
     "03_scaling",
-    "04_softmax",
     "06_multi_head_attention",
     "07_positional_encoding",
     "08_transformer_block",
