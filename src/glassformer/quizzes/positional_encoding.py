@@ -14,101 +14,108 @@ _BIASED = softmax(alibi(5, 5, 8))[0, -1]  # weights of the last of five words in
 QUESTIONS = (
     Number(
         "positions-same-product",
-        "With sinusoids, places 5 and 9 have a certain dot product. Place 20 has the same one with a place "
-        "before it. With which?",
+        "The sinusoidal vectors of positions 5 and 9 have a certain dot product. Position 20 has the same "
+        "dot product with one position before it. Which one?",
         answer=int(np.flatnonzero(_BEFORE_20)[0]),
-        why="The dot product depends on the distance alone, here 4.",
+        why="The dot product depends only on the distance, which is 4 here.",
         mistakes=(
             (
                 24,
-                "It is equally far from 20, and has that product, too: there is no direction. "
-                "But it stands behind.",
+                "Position 24 has the same dot product with position 20, because it is equally far away. But "
+                "it comes after position 20, not before it.",
             ),
-            (11, "That is 9 before 20. What counts is how far 5 and 9 lie apart."),
+            (11, "That is 9 positions before 20. What matters is the distance between 5 and 9."),
         ),
     ),
     OneOf(
         "positions-encoder",
-        "An encoder of twelve layers has no positions and no mask. Can “animal” end with another vector in "
-        "“the animal crossed the street” than in “the street crossed the animal”?",
+        "An encoder of twelve layers has no positional encoding and no mask. Can “animal” get a different "
+        "output in “the animal crossed the street” than in “the street crossed the animal”?",
         (
             wrong(
                 "yes, from the second layer on",
-                "So it is under a causal mask. Without one no layer knows the order.",
+                "That is true under a causal mask. Without a mask, no layer can tell the two orders apart.",
             ),
             wrong(
                 "yes, thanks to the feed-forward networks",
-                "They see one word at a time, and not where it stands.",
+                "A feed-forward network processes each word separately and does not know its position.",
             ),
-            right("no", "Shuffled words give shuffled outputs, and that holds for a stack of layers, too."),
-            wrong("only after training", "It holds for all weights, however they came about."),
+            right("no", "Each layer is permutation equivariant, and so is a stack of such layers."),
+            wrong("only after training", "Equivariance holds for any weights, trained or not."),
         ),
     ),
     OneOf(
         "positions-rotated-values",
-        "Somebody rotates not only queries and keys but the values, too. What goes wrong?",
+        "Somebody rotates the values by their positions, too, like the queries and keys. What goes wrong?",
         (
             right(
-                "outputs change when the whole sentence moves on",
-                "Scores still depend on differences alone, but each value is turned by its own place.",
+                "the output changes when all words move by the same distance",
+                "The scores still depend only on differences, but each value is rotated by its own position.",
             ),
             wrong(
                 "scores no longer depend on differences alone",
-                "Scores are made of queries and keys. Values have no part in them.",
+                "Scores are computed from queries and keys. Values do not enter them.",
             ),
             wrong(
-                "the values lose their lengths",
-                "A rotation changes no length.",
+                "the values change their lengths",
+                "A rotation keeps all lengths.",
             ),
             wrong(
-                "nothing, for W_O turns them back",
-                "W_O is one matrix for all places; each place was turned by another angle, and then mixed.",
+                "nothing, because W_O can rotate them back",
+                "W_O is the same for all positions, but each value was rotated by a different angle before "
+                "the values were mixed.",
             ),
         ),
     ),
     OneOf(
         "positions-untrained-rows",
-        "Learned positions have a table of 64 rows. All sequences in training have up to 16 words. Which "
-        "question may such a model still answer on 64 words?",
+        "A table of learned positions has 64 rows, but no training sequence is longer than 16 words. Which "
+        "question can such a model still answer for a sequence of 64 words?",
         (
             wrong(
-                "which word stands before the last?", "The places of both are rows that were never trained."
+                "which word comes just before the last one?",
+                "Both words are at positions whose rows were never trained.",
             ),
-            right("which word stands first?", "The first row was trained in each sequence."),
-            wrong("is the last word the same as the one before?", "It would have to find places 62 and 63."),
+            right("which word comes first?", "Row 0 was trained on every sequence."),
             wrong(
-                "none: the table ends at 16",
-                "The table has 64 rows; those from 16 on are as they were drawn.",
+                "is the last word the same as the one before it?",
+                "The model would have to recognise positions 62 and 63, which it has never seen.",
+            ),
+            wrong(
+                "none of them, because the table ends at row 16",
+                "The table has 64 rows. Those from row 16 on still have their initial random values.",
             ),
         ),
     ),
     Number(
         "positions-slope",
-        "A head has a linear bias of slope 1/2, and all its scores are equal before the bias. How many "
-        "times as much weight does a word give to itself as to the word 4 places back?",
+        "A head uses ALiBi with slope 1/2, and all its scores are equal before the bias is added. How many "
+        "times as much weight does a word give to itself as to the word 4 positions before it?",
         answer=float(_BIASED[-1] / _BIASED[0]),
-        why="The bias takes 4 · 1/2 = 2 from the farther score, and a lead of 2 means odds of e².",
+        why="The bias lowers the distant score by 4 · 1/2 = 2, and a difference of 2 between scores is a "
+        "factor of e² between weights.",
         within=0.1,
         mistakes=(
-            (2, "2 is the lead of the nearer score. The odds are e to its power."),
-            (float(_BIASED[0] / _BIASED[-1]), "That is the far word’s weight in terms of the near one’s."),
-            (4, "The distance is 4, but it is multiplied by the slope, and then the softmax follows."),
+            (2, "2 is the difference of the scores. The weights differ by a factor of e to that power."),
+            (float(_BIASED[0] / _BIASED[-1]), "That is the distant weight divided by the near one."),
+            (4, "4 is the distance. Multiply it by the slope, then apply the softmax."),
         ),
     ),
     OneOf(
         "positions-three-back",
-        "A head is to look three words back. Its keys are the sinusoids as they are, and hand i of the clock "
-        "turns by ω a word. What must W_Q do to that hand of the query?",
+        "A head should look three words back. Its keys are the sinusoidal vectors themselves, and hand i of "
+        "the clock turns by ω per position. What must W_Q do to hand i of the query?",
         (
-            wrong("turn it back by 3 radians", "Only the fastest hand turns by one radian a word."),
+            wrong("turn it back by 3 radians", "Only the fastest hand turns by one radian per position."),
             wrong(
-                "turn it back by ω times three times the place",
-                "One turn serves all places: it needs no place.",
+                "turn it back by 3ω times the position",
+                "The same turn works at every position, so W_Q does not need to know the position.",
             ),
             right(
-                "turn it back by 3ω", "Three words back each hand stood 3ω earlier, wherever it stands now."
+                "turn it back by 3ω",
+                "Three positions earlier each hand was 3ω behind, whatever time it shows now.",
             ),
-            wrong("turn it on by 3ω", "Then it meets the key three words ahead."),
+            wrong("turn it forward by 3ω", "Then the query matches the key three positions ahead."),
         ),
     ),
 )
