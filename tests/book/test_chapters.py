@@ -166,7 +166,6 @@ FIRST_EDITION = {
     "02_queries_keys_values",
     "03_scaling",
     "06_multi_head_attention",
-    "07_positional_encoding",
     "08_transformer_block",
     "09_encoder_decoder",
     "10_training",

@@ -104,26 +104,26 @@ def check_longest_wave(attempt: Any) -> None:
     )
 
 
-@check(see="What the dot product of two places says")
+@check(see="How similar are two positions?")
 def check_first_rise(attempt: Any) -> None:
     """Check the first distance at which P_s · P_t rises, for ``d_model = 128``."""
     compare_number(
         attempt,
         12,
         {
-            11: "there it is still falling; the first rise comes after",
-            13: "it has risen before",
-            6: "that is where it rises with 64 numbers; here there are 128",
-            44: "that is where it rises with 512 numbers; here there are 128",
-            3: "that is half a turn of the fastest hand; the slower ones are still falling",
+            11: "the dot product still falls there; the first rise comes later",
+            13: "the dot product has already risen before that distance",
+            6: "that is the first rise with 64 components; here there are 128",
+            44: "that is the first rise with 512 components; here there are 128",
+            3: "the fastest hand has made half a turn there, but the sum over all pairs still falls",
         },
         lambda value: (
-            f"yours is {value:g}: find the first distance at which P_s · P_t exceeds that one nearer"
+            f"yours is {value:g}: find the first distance at which P_s · P_t is larger than one step before"
         ),
     )
 
 
-@check(see="Three other ways to say where")
+@check(see="Learned vectors and ALiBi")
 def check_my_bias(attempt: Answer, rng: Generator) -> None:
     """Check ``my_bias(length, num_heads)``: the ALiBi biases of each head."""
 
@@ -141,15 +141,19 @@ def check_my_bias(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            "your sign is wrong: distant keys should lose": lambda *sizes: -right(*sizes),
-            "your first head has slope 1; count heads from 1": sloped(lambda head, n: 2.0 ** (-8 * head / n)),
-            "your keys behind the query gain; use the absolute distance": (
+            "your sign is wrong: the bias should lower the scores of distant keys": lambda *sizes: (
+                -right(*sizes)
+            ),
+            "your first head has slope 1; heads are counted from 1": sloped(
+                lambda head, n: 2.0 ** (-8 * head / n)
+            ),
+            "your bias raises the scores of keys on one side of the query; use the absolute distance": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: away)
             ),
-            "your keys ahead are not lowered; distance counts both ways, and hiding is up to the mask": (
+            "your bias is 0 for keys after the query; use the absolute distance; the mask hides": (
                 sloped(lambda head, n: 2.0 ** (-8 * (head + 1) / n), lambda away: np.maximum(away, 0))
             ),
-            "you hide the keys ahead; that is up to the mask, the bias only lowers": (
+            "you hide the keys after the query; leave that to the mask": (
                 lambda length, n: np.where(np.tri(length, dtype=bool), right(length, n), -np.inf)
             ),
             "your heads are in reverse order: the first has the largest slope": (
@@ -196,17 +200,19 @@ def _require_look_back(weights: Array, offset: int) -> None:
     if (back == -offset).all():
         raise Slip(
             f"your head looks {offset} ahead, not back: row vectors are rotated by the transposed matrix",
-            see="Moving on is a rotation",
+            see="A step is a rotation",
         )
     if len(set(back.tolist())) > 1:
         raise Slip(f"your head looks {back.min()} to {back.max()} back, depending on the position")
     if back[0] != offset:
         raise Slip(f"your head looks {back[0]} back, expected {offset}")
     if (least := weights.max(axis=-1).min()) < 0.9:
-        raise Slip(f"the right word, but with a weight of only {least:.2f}: larger scores bring it to 0.9")
+        raise Slip(
+            f"your head picks the right word with a weight of only {least:.2f}; 0.9 needs larger scores"
+        )
 
 
-@check(see="Three other ways to say where")
+@check(see="Rotary positions")
 def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
     """Check ``rotary_scores(query, key)``: scaled rotary scores; the last query is at the last key."""
 
@@ -243,7 +249,7 @@ def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Pairs or halves")
+@check(see="Rotary positions")
 def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
     """Check ``to_halves_weight(weight)``: convert a projection from rotated pairs to rotated halves."""
 
@@ -258,7 +264,7 @@ def check_to_halves_weight(attempt: Answer, rng: Generator) -> None:
             "yours converts the other way, from halves to pairs": (
                 lambda weight: weight[:, np.argsort(_halves(weight.shape[1]))]
             ),
-            "you reorder the rows; the numbers of a query come from the columns": (
+            "you reorder the rows; the components of a query come from the columns": (
                 lambda weight: weight[_halves(weight.shape[0])]
             ),
             "your halves are swapped: the first number of each pair comes first": (

@@ -185,26 +185,26 @@ WRONG = {
         "expected one number": "long",
     },
     "first_rise": {
-        "still falling": 11,
-        "risen before": 13,
-        "with 64 numbers": 6,
-        "with 512 numbers": 44,
-        "half a turn": 3,
-        "yours is 100: find the first distance at which P_s · P_t exceeds that one nearer": 100,
+        "still falls there; the first rise": 11,
+        "already risen": 13,
+        "with 64 components": 6,
+        "with 512 components": 44,
+        "the fastest hand has made half a turn": 3,
+        "yours is 100: find the first distance at which P_s · P_t is larger than one step before": 100,
     },
     "my_bias": {
         "your sign is wrong": lambda *sizes: bias(*sizes, sign=1),
-        "your first head has slope 1; count heads from 1": lambda *sizes: bias(*sizes, first=0),
-        "your keys behind the query gain": lambda length, n: (
+        "your first head has slope 1; heads are counted from 1": lambda *sizes: bias(*sizes, first=0),
+        "your bias raises the scores of keys on one side": lambda length, n: (
             bias(length, n) * np.sign(np.subtract.outer(np.arange(length), np.arange(length)))
         ),
         "the same slope": lambda length, n: np.tile(bias(length, n)[:1], (n, 1, 1)),
         "your slopes do not depend on the number of heads": lambda length, n: bias(length, n, heads=8),
         "your slopes fall linearly": lambda length, n: bias(length, 1) * np.arange(n, 0, -1)[:, None, None],
-        "you hide the keys ahead": lambda length, n: (
+        "you hide the keys after the query": lambda length, n: (
             bias(length, n) - np.triu(np.full((length,) * 2, np.inf), 1)
         ),
-        "your keys ahead are not lowered": lambda length, n: np.tril(bias(length, n)),
+        "your bias is 0 for keys after the query": lambda length, n: np.tril(bias(length, n)),
         "reverse order": lambda *sizes: bias(*sizes)[::-1],
         "your heads are the last axis": lambda *sizes: np.moveaxis(bias(*sizes), 0, -1),
         "wrong for this input": lambda *sizes: bias(*sizes) - 1,
