@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.tasks.questions import QuestionTask, accuracy_per_question, exact_match_rate
+from glassformer.tasks.questions import (
+    QuestionTask,
+    accuracy_per_question,
+    exact_match_rate,
+    weight_per_question,
+)
 
 BATCH, PAIRS, SYMBOLS, VALUES, QUESTIONS = 3, 5, 7, 11, 2
 TASK = QuestionTask(PAIRS, SYMBOLS, VALUES, QUESTIONS)
@@ -89,6 +94,16 @@ def test_accuracies_are_computed_per_question_and_per_list(rng):
     assert exact_match_rate(predicted, batch) == pytest.approx(2 / 4)
 
 
+def test_the_weight_of_a_question_is_that_of_the_pair_it_asks_for(rng):
+    batch, heads = TASK.sample(BATCH, rng), 4
+    weights = rng.random((BATCH, heads, PAIRS))
+    expected = np.zeros((heads, QUESTIONS))
+    for row in range(BATCH):
+        for question, symbol in enumerate(batch.query_ids[row]):
+            expected[:, question] += weights[row, :, list(batch.key_ids[row]).index(symbol)] / BATCH
+    np.testing.assert_allclose(weight_per_question(weights, batch), expected)
+
+
 def test_the_same_rng_state_draws_the_same_lists():
     first, again, other = (TASK.sample(BATCH, np.random.default_rng(seed)) for seed in (3, 3, 4))
     assert all(np.array_equal(one, two) for one, two in zip(first, again, strict=True))
@@ -114,6 +129,10 @@ def test_the_same_rng_state_draws_the_same_lists():
         (
             lambda: exact_match_rate(np.zeros((2, 2), int), TASK.sample(3, np.random.default_rng(0))),
             "predicted_ids must have shape (3, 2), got (2, 2)",
+        ),
+        (
+            lambda: weight_per_question(np.ones((3, 4, 7)), TASK.sample(3, np.random.default_rng(0))),
+            "weights must have shape (3, 4, 5), got (3, 4, 7)",
         ),
     ],
 )

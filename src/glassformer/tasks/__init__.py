@@ -24,5 +24,11 @@ from glassformer.tasks.lexicon import (
 from glassformer.tasks.lookup import AttentionLookup, LookupBatch, LookupTask
 from glassformer.tasks.order import OrderBatch, OrderReader, OrderTask
 from glassformer.tasks.planted import CapitalBatch, CapitalTask
-from glassformer.tasks.questions import QuestionBatch, QuestionTask, accuracy_per_question, exact_match_rate
+from glassformer.tasks.questions import (
+    QuestionBatch,
+    QuestionTask,
+    accuracy_per_question,
+    exact_match_rate,
+    weight_per_question,
+)
 from glassformer.tasks.recall import RecallBatch, RecallTask, recall_accuracy

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
 from glassformer.tasks.lookup import PairTask
-from glassformer.validation import require_positive_int, require_shape
+from glassformer.validation import require_axes, require_positive_int, require_shape
 
 
 class QuestionBatch(NamedTuple):
@@ -118,6 +118,24 @@ def exact_match_rate(predicted_ids: Int[Array, "batch questions"], batch: Questi
     """
     require_shape(batch.labels.shape, predicted_ids=predicted_ids)
     return float((predicted_ids == batch.labels).all(axis=-1).mean())
+
+
+def weight_per_question(
+    weights: Float[Array, "batch heads pairs"], batch: QuestionBatch
+) -> Float[Array, "heads questions"]:
+    """Compute the mean attention weight of each head on the pair that each question asks for.
+
+    Args:
+        weights: attention weights of the query vector in each head.
+        batch: batch whose pairs were attended to.
+
+    Raises:
+        ValueError: the weights have another shape.
+    """
+    require_axes(3, weights=weights)
+    require_shape((len(batch.key_ids), weights.shape[1], batch.key_ids.shape[1]), weights=weights)
+    queried = batch.query_ids[:, :, None] == batch.key_ids[:, None, :]
+    return np.einsum("bhp,bqp->hq", weights, queried) / len(weights)
 
 
 def _pad(vectors: Float[Array, "*shape fields"], width: int) -> Float[Array, "*shape width"]:
