@@ -1,8 +1,9 @@
 """Measure how many questions one attention can answer, by its number of heads, at equal size.
 
 One attention reads a list of pairs and must return the values of one to four symbols in order. Its number of
-parameters does not depend on the number of heads. Two experiments: every number of questions with every
-number of heads, and four times the training steps with the narrowest heads.
+parameters does not depend on the number of heads. Three experiments: every number of questions with every
+number of heads; then most questions with the narrowest heads, once trained four times as long, and once at
+twice the width, so that each head has two numbers instead of one.
 """
 
 import argparse
@@ -26,7 +27,7 @@ def answer(
     attention: MultiHeadAttention, task: QuestionTask, batch: QuestionBatch, device: torch.device
 ) -> torch.Tensor:
     """Return the logits over the values for each question."""
-    question, pairs = (torch.from_numpy(cards).to(device) for cards in task.encode(batch, WIDTH))
+    question, pairs = (torch.from_numpy(cards).to(device) for cards in task.encode(batch, attention.d_model))
     output = attention(question, pairs, pairs, need_weights=False)[0][
         :, 0, : task.num_questions * task.num_values
     ]
@@ -34,10 +35,15 @@ def answer(
 
 
 def train(
-    task: QuestionTask, num_heads: int, steps: int, rng: np.random.Generator, device: torch.device
+    task: QuestionTask,
+    num_heads: int,
+    width: int,
+    steps: int,
+    rng: np.random.Generator,
+    device: torch.device,
 ) -> MultiHeadAttention:
     """Train on new lists; the learning rate falls linearly to a twentieth."""
-    attention = MultiHeadAttention(WIDTH, num_heads, bias=False).to(device)
+    attention = MultiHeadAttention(width, num_heads, bias=False).to(device)
     optimizer = torch.optim.Adam(attention.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, steps)
     for _ in range(steps):
@@ -52,44 +58,35 @@ def train(
     return attention
 
 
-def values_agree(labels: np.ndarray) -> np.ndarray:
-    """Return True for lists in which two of the labels are equal."""
-    ordered = np.sort(labels, axis=-1)
-    return (ordered[:, 1:] == ordered[:, :-1]).any(axis=-1)
-
-
 def measure(
-    num_questions: int, num_heads: int, steps: int, seeds: int, device: torch.device
+    num_questions: int, num_heads: int, steps: int, seeds: int, device: torch.device, *, width: int = WIDTH
 ) -> dict[str, Any]:
     """Measure the accuracies on unseen lists for each seed."""
     task = QuestionTask(NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES, num_questions)
-    row: dict[str, Any] = {"questions": num_questions, "heads": num_heads, "steps": steps}
-    row |= {"all_right": [], "each_right": [], "wrong_where_values_agree": []}
+    row: dict[str, Any] = {"questions": num_questions, "heads": num_heads, "width": width, "steps": steps}
+    row |= {"all_right": [], "each_right": []}
     start = time.perf_counter()
     for seed in range(seeds):
         seed_everything(seed)
         rng = np.random.default_rng(seed)
-        attention = train(task, num_heads, steps, rng, device)
+        attention = train(task, num_heads, width, steps, rng, device)
         test = task.sample(TEST_SIZE, rng)
         with torch.no_grad():
             predicted_ids = answer(attention, task, test, device).argmax(-1).cpu().numpy()
-        wrong = (predicted_ids != test.labels).any(axis=-1)
         row["all_right"].append(round(exact_match_rate(predicted_ids, test), 4))
         row["each_right"].append(
             [round(float(rate), 4) for rate in accuracy_per_question(predicted_ids, test)]
         )
-        agree = values_agree(test.labels)[wrong]
-        row["wrong_where_values_agree"].append(round(float(agree.mean()), 4) if len(agree) else None)
     row["parameters"] = sum(weight.numel() for weight in attention.parameters())
     print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
     return row
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Run both experiments."""
+    """Run the three experiments."""
 
-    def run(num_questions: int, num_heads: int, steps: int) -> dict[str, Any]:
-        return measure(num_questions, num_heads, steps, options.seeds, device)
+    def run(num_questions: int, num_heads: int, steps: int, **changed: int) -> dict[str, Any]:
+        return measure(num_questions, num_heads, steps, options.seeds, device, **changed)
 
     most = max(options.questions), max(options.heads)
     measured = {
@@ -97,6 +94,7 @@ def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
             run(questions, heads, options.steps) for questions in options.questions for heads in options.heads
         ],
         "longer": [run(*most, options.longer_steps)],
+        "wider": [run(*most, options.steps, width=2 * WIDTH)],
     }
     settings = {
         "width": WIDTH,

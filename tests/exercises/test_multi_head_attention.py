@@ -25,7 +25,7 @@ def test_the_expected_sharpness_is_the_smallest_that_is_never_wrong(sharpness, n
     batch = task.sample(1000, np.random.default_rng(0))
     batch.value_ids[:] = 0
     for row, place in enumerate((batch.key_ids == batch.query_ids[:, :1]).argmax(axis=-1)):
-        batch.value_ids[row, place] = 1  # the hardest case: all rivals share one value
+        batch.value_ids[row, place] = 1  # the hardest case: all competing keys share one value
     labels = np.stack([np.ones(1000), np.zeros(1000)], axis=-1).astype(int)
     question, pairs = (cards.astype(float) for cards in task.encode(batch))
     both, none = np.eye(8), np.zeros((8, 8))

@@ -18,7 +18,7 @@ _PER_HEAD = (
 )
 
 
-@check(see="Cut, not copied")
+@check(see="Split, not copied")
 def check_merge(attempt: Answer, rng: Generator) -> None:
     """Check ``merge(x)``: concatenate heads, from (heads, time, d_head) to (time, d_model)."""
     compare(
@@ -74,7 +74,7 @@ def check_parameters(attempt: Any) -> None:
     )
 
 
-@check(see="Side by side, then projected: a sum")
+@check(see="The output is a sum over heads")
 def check_contributions(attempt: Answer, rng: Generator) -> None:
     """Check ``contributions(attended, output_weight)``: what each head adds to the output."""
 
@@ -111,10 +111,10 @@ def check_contributions(attempt: Answer, rng: Generator) -> None:
                 lambda attended, weight: right(attended, weight) / len(attended)
             ),
             "you split the columns of W_O; each head multiplies d_v of its rows": by_columns,
-            "you split the finished output, in which all heads are mixed already": columns_cut,
-            "you deal the rows of W_O out in turns; each head takes d_v contiguous rows": alternating,
-            "you give every head the values of all heads, so each returns the whole output": all_alike,
-            "you multiply every head by the first rows of W_O; each head has its own rows": first_block,
+            "you split the finished output, where all heads are mixed; split the rows of W_O": columns_cut,
+            "your heads take every h-th row of W_O; each head takes d_v contiguous rows": alternating,
+            "every head returns the whole output; give each only its own rows of W_O": all_alike,
+            "you multiply every head by the first d_v rows of W_O; each head has its own rows": first_block,
         },
         [
             (np.array([[[2.0]]]), np.array([[3.0]])),
@@ -125,7 +125,7 @@ def check_contributions(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Cut, not copied")
+@check(see="Split, not copied")
 def check_attend(attempt: Answer, rng: Generator) -> None:
     """Check the fixed ``attend(query, key, value, num_heads)``: attention in each head, merged."""
 
@@ -187,13 +187,13 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
             "your softmax runs over the queries; each row, one query's weights, should sum to one": heads(
                 weigh=lambda scores: softmax(scores, axis=-2)
             ),
-            "your words attend among their own heads; move the heads to the first axis": (
+            "each word attends to its own heads instead of other words; move the heads to the first axis": (
                 heads(
                     split=lambda x, num_heads: x.reshape(len(x), num_heads, -1),
                     merge=lambda x: x.reshape(len(x), -1),
                 )
             ),
-            "you deal the columns out to the heads in turns; each head takes contiguous columns": heads(
+            "your heads take every h-th column; each head takes contiguous columns": heads(
                 split=lambda x, num_heads: x.reshape(len(x), -1, num_heads).transpose(2, 0, 1),
                 merge=lambda x: x.transpose(1, 2, 0).reshape(x.shape[1], -1),
             ),
@@ -208,19 +208,19 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="With our own hands")
+@check(see="Weights written by hand")
 def check_best_share(attempt: Any) -> None:
     """Check how often three answers out of four values can be right if only their mixture is known."""
     compare_number(
         attempt,
         20 / 64,
         {
-            1 / 64: "that is blind guessing; the mixture tells which values there are, only not their order",
-            1 / 6: "you counted six orders for every mixture; there are fewer if two values are equal",
+            1 / 64: "that is a blind guess; the mixture shows the values, just not their order",
+            1 / 6: "you counted six orders for every mixture; there are fewer if values are equal",
             10 / 16: "that is the share for two questions; here there are three",
-            1 / 20: "there are 20 mixtures with one right guess each; how many ordered answers are there?",
-            4 / 64: "you counted only three equal values; in every mixture one of the orders can be guessed",
-            24 / 64: "that is how often all three values differ; then one order of six is right",
+            1 / 20: "there are 20 mixtures with one right guess each; divide by the number of ordered lists",
+            4 / 64: "you counted only lists with three equal values; in the others you can guess the order",
+            24 / 64: "you counted lists with three different values; only one order of six is right in these",
             4 / 64 + 24 / 64 / 6: "you left out lists with two equal values; one order of three is right",
         },
         lambda value: (
@@ -231,22 +231,22 @@ def check_best_share(attempt: Any) -> None:
     )
 
 
-@check(see="With our own hands")
+@check(see="Weights written by hand")
 def check_sharpness(attempt: Any) -> None:
     """Check the smallest integer sharpness at which the hand-made heads are never wrong."""
     compare_number(
         attempt,
         4,
         {
-            2: "that would do without the divisor; scores are divided by √d_k, and here d_k is 8",
+            2: "you left out the divisor; scores are divided by √d_k, and here d_k is 8",
             6: "you divided by √d_model; a head's vectors have 8 numbers, not 16",
-            5: "5 is enough, but so is 4: the pair asked for has four rivals, not five",
-            12: "more than needed: the odds are exp(sharpness / √8) to 1, not sharpness / √8 to 1",
-            3: "with 3 the odds are 2.9 to 1, and four rivals with the same value would outweigh that",
+            5: "5 is enough, but so is 4: the right pair competes with four other pairs, not five",
+            12: "more than needed: the ratio of two weights is exp(sharpness / √8), not sharpness / √8",
+            3: "with 3 the right pair has 2.9 times the weight of another; four others outweigh it",
             math.sqrt(8) * math.log(4): "close: round up to the next whole number",
         },
         lambda value: (
-            f"the pair asked for leads each rival by {math.exp(min(value / math.sqrt(8), 700)):.3g} to 1; "
-            "find the smallest whole number at which four rivals together cannot reach it"
+            f"yours gives the right pair {math.exp(min(value / math.sqrt(8), 700)):.3g} times the weight "
+            "of each competing key; find the smallest whole number at which four of those together weigh less"
         ),
     )

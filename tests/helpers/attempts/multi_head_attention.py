@@ -159,14 +159,14 @@ WRONG = {
         "you return the sum": lambda a, w: merge(a) @ w,
         "you divide by the number of heads": lambda a, w: contributions(a, w) / len(a),
         "you split the columns of W_O": lambda a, w: contributions(a, w.T),
-        "you split the finished output, in which all heads are mixed already": lambda a, w: np.stack(
+        "you split the finished output, where all heads are mixed": lambda a, w: np.stack(
             np.split(merge(a) @ w, len(a), axis=-1)
         ),
-        "you deal the rows of W_O out in turns": lambda a, w: np.stack(
+        "your heads take every h-th row": lambda a, w: np.stack(
             [head @ w[i :: len(a)] for i, head in enumerate(a)]
         ),
-        "the whole output": lambda a, w: np.tile(merge(a) @ w, (len(a), 1, 1)),
-        "you multiply every head by the first rows of W_O": lambda a, w: a @ w[: a.shape[-1]],
+        "every head returns the whole output": lambda a, w: np.tile(merge(a) @ w, (len(a), 1, 1)),
+        "you multiply every head by the first d_v rows of W_O": lambda a, w: a @ w[: a.shape[-1]],
     },
     "attend": {
         "both bugs": attend_wrong(math.sqrt, split=True, join=True),
@@ -185,19 +185,19 @@ WRONG = {
             q, k, v, num_heads, divisor=math.sqrt(num_heads)
         ),
         "your weights all sum to one together": lambda *given: attend_by_einsum(*given, axis=None),
-        "your words attend among their own heads": attend_among_heads,
-        "you deal the columns out to the heads in turns": attend_interleaved,
+        "each word attends to its own heads": attend_among_heads,
+        "your heads take every h-th column": attend_interleaved,
         "runs over the heads": lambda *given: attend_by_einsum(*given, axis=0),
         "runs over the queries": lambda *given: attend_by_einsum(*given, axis=1),
         "yours ignores num_heads and uses one head": lambda q, k, v, num_heads: attend_in_a_loop(q, k, v, 1),
     },
     "best_share": {
-        "blind guessing": 1 / 64,
+        "that is a blind guess": 1 / 64,
         "you counted six orders for every mixture": 1 / 6,
         "for two questions": 0.625,
-        "how many ordered answers": 1 / 20,
-        "you counted only three equal values": 0.0625,
-        "all three values differ": 0.375,
+        "divide by the number of ordered lists": 1 / 20,
+        "you counted only lists with three equal values": 0.0625,
+        "you counted lists with three different values": 0.375,
         "you left out lists with two equal values": 0.125,
         "yours is 0.5: count the mixtures of three values": 0.5,
         "a share lies between 0 and 1, yours is 20": 20,
@@ -207,8 +207,8 @@ WRONG = {
         "you divided by √d_model": 6,
         "5 is enough": 5,
         "more than needed": 12,
-        "outweigh": 3,
+        "four others outweigh it": 3,
         "next whole number": math.sqrt(8) * math.log(4),
-        "by 4.04e+04 to 1": 30,
+        "4.04e+04 times the weight of each competing key": 30,
     },
 }
