@@ -101,6 +101,17 @@ def test_the_scale_divides_the_scores_and_changes_nothing_else():
         assert torch.equal(one, other)
 
 
+def test_a_copy_with_another_scale_has_the_same_scores_and_its_own_weights():
+    model = make(scale=4.0).double()
+    twin = model.with_scale(9.0)
+    assert (model.scale, twin.scale) == (4.0, 9.0)
+    torch.testing.assert_close(twin.scores(), model.scores(), atol=1e-12, rtol=0)
+    torch.testing.assert_close(twin.query_weight, model.query_weight * 1.5)
+    torch.testing.assert_close(twin.key_weight, model.key_weight * 1.5)
+    twin.scores().sum().backward()
+    assert model.query_weight.grad is None
+
+
 def test_symbols_and_queries_initially_have_unit_variance():
     model = make(d_model=HEADS * 199)
     queries = model.symbols @ model.query_weight
@@ -124,6 +135,11 @@ def test_it_runs_on_every_device(device):
     assert logits.device.type == weights.device.type == device.type
     assert logits.shape == (BATCH, VALUES)
     assert weights.shape == (HEADS, BATCH, PAIRS)
+
+
+def test_a_scale_of_zero_is_rejected():
+    with pytest.raises(ValueError, match=r"scale must be positive, got 0\.0"):
+        make().with_scale(0.0)
 
 
 @pytest.mark.usefixtures("as_a_user")

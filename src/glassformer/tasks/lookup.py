@@ -1,5 +1,6 @@
 """Look up the value that is paired with a symbol: the task, and an attention layer that learns it."""
 
+import copy
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -77,7 +78,8 @@ class PairTask:
 class LookupTask(PairTask):
     """Sample lists as in `PairTask`, and ask for the value of one symbol of each.
 
-    A guess is right once in ``num_values`` times.
+    A random guess is right once in ``num_values`` times; guessing the most common value of the list is right
+    more often.
     """
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> LookupBatch:
@@ -135,6 +137,26 @@ class AttentionLookup(nn.Module):
         self.key_weight = projection(d_model, d_model)
         self.value_weight = projection(num_values, d_model)
         self.output_weight = projection(d_model, num_values)
+
+    def with_scale(self, scale: float | int) -> "AttentionLookup":
+        """Return a copy with another divisor and the same scores.
+
+        The query and key weights of the copy are multiplied by √(scale / self.scale), so that both models
+        compute the same function; an optimizer step changes them differently.
+
+        Args:
+            scale: divisor of the copy's scores.
+
+        Raises:
+            ValueError: ``scale`` is not positive.
+        """
+        require_positive(scale=scale)
+        model = copy.deepcopy(self)
+        model.scale = scale
+        with torch.no_grad():
+            for weight in (model.query_weight, model.key_weight):
+                weight *= math.sqrt(scale / self.scale)
+        return model
 
     def scores(self) -> Float[Tensor, "heads symbols symbols"]:
         """Compute the score of every symbol as a query with every symbol as a key, in each head."""
