@@ -11,7 +11,7 @@ from bookkit.print import pdf
 
 SITE = Path(__file__).parents[2] / "_build/html"
 SCALING, NOTATION = "chapters/03_scaling", "appendix/notation"
-TITLES = {SCALING: "3. Why scores must be scaled", NOTATION: "Notation"}
+TITLES = {SCALING: "3. Why scores are scaled", NOTATION: "Notation"}
 A4 = (595, 842)  # points
 TEXT_WIDTH = 162 / 25.4 * 96  # CSS pixels between the margins
 

@@ -83,7 +83,7 @@ def check_fixed_weights(attempt: Answer, rng: Generator) -> None:
     compare(attempt, attention_weights, slips, _vectors(rng))
 
 
-@check(see="What large scores do to the softmax")
+@check(see="Four divisors")
 def check_entropy_in_bits(attempt: Answer, rng: Generator) -> None:
     """Check ``entropy_in_bits(weights)``: the entropy of each row."""
 

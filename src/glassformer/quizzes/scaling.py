@@ -17,33 +17,46 @@ _KEYS = np.array([[8.0], [0.0]]) * _QUERY
 QUESTIONS = (
     Number(
         "scaling-divisor",
-        "Queries and keys have 4 independent numbers of mean 0. Those of a query have variance 9, those of a "
-        "key variance 1. By what must the scores be divided to have variance 1?",
+        "Queries and keys have 4 independent components with mean 0. Those of the query have variance 9, "
+        "those of the key have variance 1. By what number must the scores be divided to have variance 1?",
         answer=float(_SCORES.std()),
-        why="The variance of the dot product is 4 · 9 · 1 = 36, and its root is the size of a typical score.",
+        why="The variance of the dot product is 4 · 9 · 1 = 36. Divide by its root, the standard deviation.",
         mistakes=(
             (
                 float(np.sqrt(_D_K)),
-                "√d_k is right where all numbers have variance 1. Those of the query have 9.",
+                "√d_k is right if all components have variance 1. Those of the query have variance 9.",
             ),
-            (float(_SCORES.var()), "That is the variance. A number is divided by its standard deviation."),
-            (float(_D_K), "d_k is the variance where all numbers have variance 1, and no root is taken."),
+            (
+                float(_SCORES.var()),
+                "That is the variance of the scores. Divide by its root, the standard deviation.",
+            ),
+            (
+                float(_D_K),
+                "d_k is the variance of the scores if all components have variance 1. Here it is larger, and "
+                "the divisor is its root.",
+            ),
         ),
     ),
     OneOf(
         "scaling-symptom",
-        "A fresh, untrained attention with d_k = 256 puts nearly all weight of each query on one key, "
-        "another for each query. Which slip explains it?",
+        "A freshly initialised attention layer with d_k = 256 puts nearly all the weight of each query on "
+        "one key, and different queries pick different keys. Which mistake explains it?",
         (
-            wrong("the scores were divided by d_k", "Then all scores are near 0, and all keys look alike."),
+            wrong(
+                "the scores were divided by d_k",
+                "Then all scores would be near 0, and all keys would get nearly the same weight.",
+            ),
             wrong(
                 "they were divided by √d_model, with 4 heads",
-                "That is twice √d_k: a little blunter, not sharp.",
+                "That is twice √d_k, which makes the weights more even, not less.",
             ),
-            right("they were not divided", "A typical score is then 16, and so are the differences."),
+            right(
+                "they were not divided",
+                "A typical score then has size √256 = 16, and the softmax is saturated.",
+            ),
             wrong(
                 "the softmax was taken twice",
-                "The second one sees numbers from 0 to 1: it would be nearly even.",
+                "The second softmax sees numbers between 0 and 1, so its weights are nearly even.",
             ),
         ),
     ),
@@ -55,46 +68,51 @@ QUESTIONS = (
         why="Divided by √64 the scores are 1 and 0, and e / (e + 1) = 0.73.",
         within=0.01,
         mistakes=(
-            (float(softmax(np.array([8.0, 0.0]))[0]), "That is the weight without the division."),
-            (float(softmax(np.array([8.0, 0.0]) / 64)[0]), "That is divided by d_k. It should be its root."),
+            (float(softmax(np.array([8.0, 0.0]))[0]), "That is the weight without the divisor."),
+            (float(softmax(np.array([8.0, 0.0]) / 64)[0]), "You divided by d_k. The divisor is its root."),
         ),
     ),
     OneOf(
         "scaling-unit-vectors",
-        "A model brings its queries and keys, 64 numbers each, to length 1, and divides their dot products "
-        "by √64 = 8. How do the first weights over sixteen random keys look?",
+        "A model brings its queries and keys, with 64 components each, to length 1 and divides their dot "
+        "products by √64 = 8. What do the weights over sixteen random keys look like before training?",
         (
             right(
-                "nearly even", "Dot products of unit vectors are about 1/8; divided by 8 they hardly differ."
+                "nearly even",
+                "Dot products of these unit vectors have size 1/8. Divided by 8, they hardly differ.",
             ),
             wrong(
-                "well spread, neither even nor sharp",
-                "So it is if each number has variance 1. Here it is 1/64.",
+                "neither even nor sharp",
+                "That is so if each component has variance 1. Here the variance is 1/64.",
             ),
             wrong(
-                "nearly all on one key", "No dot product of unit vectors is above 1, and then it is divided."
+                "nearly all on one key",
+                "No dot product of unit vectors is above 1, even before the division.",
             ),
         ),
     ),
     SeveralOf(
         "scaling-absorbed",
-        "By mistake a layer divides its scores by ten times too much. It is trained as usual. What is true?",
+        "By mistake a layer divides its scores by a number that is ten times too large. It is trained at the "
+        "usual learning rate. Which statements are true?",
         (
             right(
                 "W_Q and W_K can grow to make up for it",
-                "A factor of √10 in each of the two matrices gives back the old scores.",
+                "A factor of √10 in each of the two matrices restores the old scores.",
             ),
             wrong(
                 "its weights can never become sharp",
-                "Learned matrices can take on any size. It starts blunter and may learn more slowly.",
+                "Learned matrices can take any size. The layer starts with more even weights, and may need "
+                "longer to sharpen them.",
             ),
             wrong(
-                "nothing changes, for a softmax ignores a common factor",
-                "It ignores a common addend. A factor is a temperature.",
+                "nothing changes, because the softmax ignores a common factor",
+                "The softmax ignores a number that is added to all scores. A factor changes the weights.",
             ),
             right(
                 "plain gradient descent suffers more than Adam",
-                "The divisor shrinks the gradient, too, and Adam’s steps do not depend on its size.",
+                "For SGD it amounts to a learning rate ten times smaller for W_Q and W_K, for Adam only √10 "
+                "times smaller.",
             ),
         ),
     ),
