@@ -22,6 +22,7 @@ singles = [question for question in choices if isinstance(question, OneOf)]
 BY_HAND = {  # the answers, by arithmetic alone
     "begin-dot": 2 - 4 + 6,
     "begin-chain": 2 * 5 * 5,
+    "cost-triple": 3 * 3,
     "bottleneck-kept": (1 / (1 + math.exp(-3))) ** 10,
     "queries-tie": (10 + 20) / 2,
     "scaling-divisor": math.sqrt(4 * 9 * 1),

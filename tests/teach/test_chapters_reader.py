@@ -78,7 +78,7 @@ def test_an_unknown_chapter_is_an_error_that_lists_the_known_ones(tmp_path):
 
 def test_the_chapters_are_in_reading_order():
     assert slugs()[:2] == ["before_you_begin", "rnn_bottleneck"]
-    assert len(slugs()) == 13
+    assert len(slugs()) == 14
 
 
 @pytest.mark.parametrize("slug", slugs())

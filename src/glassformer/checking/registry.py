@@ -18,6 +18,7 @@ CHAPTERS = (
     "training",
     "decoding",
     "looking_inside",
+    "cost",
 )
 
 
