@@ -28,6 +28,8 @@ HOSTS = {
     "jmlr.org",
     "mybinder.org",
     "nbgrader.readthedocs.io",
+    "proceedings.mlr.press",
+    "research.google",
     "tatoeba.org",
     "transformer-circuits.pub",
     "www.evanmiller.org",
