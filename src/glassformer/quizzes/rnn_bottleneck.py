@@ -105,10 +105,10 @@ QUESTIONS = (
         (
             wrong("parameters", "The same parameters score every state, however many there are."),
             wrong("numbers in each state", "The width of a state is fixed when the model is built."),
+            wrong("steps between an early word and itself", "Every encoder state is one step away."),
             right(
                 "states to look at", "There is one encoder state for each word, so there are twice as many."
             ),
-            wrong("steps between an early word and itself", "Every encoder state is one step away."),
         ),
     ),
 )
