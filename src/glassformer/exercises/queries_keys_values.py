@@ -16,7 +16,7 @@ from glassformer.reference.softmax import softmax
 
 @check(see="A dictionary that raises no KeyError")
 def check_weighted_mean(attempt: Any) -> None:
-    """Check the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, in powers of two."""
+    """Check the soft look-up of the values 22, 0 and 11 with scores 3, 1 and 0, using powers of two."""
     compare_number(
         attempt,
         17,
@@ -83,7 +83,7 @@ def check_soft_lookup(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Why three, and not two or one?")
+@check(see="Why three vectors?")
 def check_symmetric(attempt: Any) -> None:
     """Check which of the five matrices, "a" to "e", are symmetric whatever X and the W are."""
     if not isinstance(attempt, Collection) or not set(attempt) <= set("abcde"):
@@ -171,7 +171,7 @@ def check_fixed_attention(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Those who ask need not be those who answer")
+@check(see="Queries from elsewhere")
 def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
     """Check ``attend_in_batches(query, key, value)``: attended values and weights.
 
@@ -219,7 +219,7 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="An old acquaintance")
+@check(see="The same formula in 1964")
 def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
     """Check ``kernel_regression(x, keys, values, bandwidth)``: one estimate for each x."""
 
@@ -263,7 +263,7 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="An old acquaintance")
+@check(see="The same formula in 1964")
 def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
     """Check ``leave_one_out_error(keys, values, bandwidth)``: leave-one-out squared error."""
 

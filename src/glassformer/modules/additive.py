@@ -66,8 +66,8 @@ class AdditiveAttention(nn.Module):
             key: key vectors.
             value: value vectors.
             attn_mask: True where a query may attend to a key; broadcasts to ``batch query key``.
-            cache: cache of projected keys, and of values. An empty cache is filled; a filled cache is read
-                in place of ``key`` and ``value``.
+            cache: cache without positions, which holds the projected keys and the values. The first call
+                fills it; later calls read it in place of ``key`` and ``value``.
         """
         require_additive_inputs(query, key, value, attn_mask)
         require_width(len(self.score_weight), query=query, key=key)

@@ -104,8 +104,8 @@ def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "
 class AttentionHeads(nn.Module):
     """Scaled dot-product attention in each head, as a module whose hooks can record weights or ablate heads.
 
-    It has no parameters: `MultiHeadAttention` projects, splits and merges the heads. On either path,
-    `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, as
+    It has no parameters: `MultiHeadAttention` projects, splits and merges the heads. With or
+    without ``need_weights``, `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, as
     ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. It uses the pair
     ``(attended, weights)`` that this call returns:
 

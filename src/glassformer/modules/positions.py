@@ -84,7 +84,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Add a learned positional encoding to each vector (Gehring et al., 2017, section 3.1).
+    """Add a learned positional embedding to each vector (Gehring et al., 2017, section 3.1).
 
     Args:
         d_model: width of the vectors.
@@ -175,7 +175,7 @@ def absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePosi
 
 
 def relative_positions(name: str) -> RelativePositions | None:
-    """Make the module for "rotary" or "alibi" positions inside attention; None for other names."""
+    """Make the "rotary" or "alibi" encoding that an attention layer applies; None for other names."""
     inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
     return inside[name]() if name in inside else None
 

@@ -68,8 +68,8 @@ QUESTIONS = (
         "You pass a causal mask to attention as an array. What happened to the time in our measurement?",
         (
             wrong("It halved.", "That would need a routine that skips the forbidden pairs."),
-            wrong("It stayed the same.", "The mask itself has to be read and applied."),
             right("It grew.", "All scores are computed, and the mask comes on top."),
+            wrong("It stayed the same.", "The mask itself has to be read and applied."),
         ),
     ),
     OneOf(
@@ -78,8 +78,8 @@ QUESTIONS = (
         (
             wrong("never", "At 2,048 words it was faster in every setting."),
             wrong("always", "At 16 words attention was faster in every setting."),
-            right("for long texts", "The work of attention grows with the square of the length."),
             wrong("for short texts", "There attention does less work, and its steps do not wait."),
+            right("for long texts", "The work of attention grows with the square of the length."),
         ),
     ),
 )

@@ -12,92 +12,108 @@ QUESTIONS = (
     Number(
         "queries-tie",
         "Two keys score 2 and a third scores 1. Their values are 10, 20 and 90. All scores are multiplied by "
-        "1,000 before the softmax. What is handed over?",
+        "1,000 before the softmax. What does the look-up return?",
         answer=float(softmax(1000 * _TWO_AHEAD) @ _VALUES),
-        why="Sharpened, the third key drops out, but the tie stays: half of 10 and half of 20.",
+        why="The third key’s weight becomes practically 0, but the tie stays: half of 10 plus half of 20.",
         within=0.1,
         mistakes=(
-            (float(_VALUES[0]), "A dictionary would have to pick one of the two. A softmax shares alike."),
-            (float(_VALUES[1]), "A dictionary would have to pick one of the two. A softmax shares alike."),
-            (float(_VALUES.mean()), "That is the plain mean: a sharpness of 0, not of 1,000."),
-            (float(softmax(_TWO_AHEAD) @ _VALUES), "That is the look-up without the factor of 1,000."),
+            (
+                float(_VALUES[0]),
+                "A hard look-up would have to pick one of the two. Equal scores get equal weights.",
+            ),
+            (
+                float(_VALUES[1]),
+                "A hard look-up would have to pick one of the two. Equal scores get equal weights.",
+            ),
+            (float(_VALUES.mean()), "That is the plain mean, which you get at a sharpness of 0."),
+            (float(softmax(_TWO_AHEAD) @ _VALUES), "You left out the factor of 1,000."),
         ),
     ),
     OneOf(
         "queries-shape",
-        "Four queries of 8 numbers look at nine keys of 8 numbers, which have values of 5 numbers. Which "
-        "shape has what is handed over?",
+        "Four queries of 8 numbers attend to nine keys of 8 numbers, whose values have 5 numbers each. What "
+        "is the shape of the attended values?",
         (
-            wrong("4 × 9", "That is the grid of weights: a row for each query, a column for each key."),
-            wrong("9 × 5", "Those are the values. Those who ask get an answer, not those who are asked."),
-            wrong("4 × 8", "Queries and keys are 8 wide. What is mixed are the values."),
-            right("4 × 5", "There is a row for each query, as wide as a value."),
+            wrong("4 × 9", "That is the grid of weights: one row per query, one column per key."),
+            wrong("9 × 5", "That is the shape of the values. There is one answer per query, not per key."),
+            wrong("4 × 8", "Queries and keys have 8 numbers, but the values are mixed, and they have 5."),
+            right("4 × 5", "There is one row per query, and each row is as wide as a value."),
         ),
     ),
     OneOf(
         "queries-columns",
-        "In a grid of weights, rows for queries, the columns sum to one and the rows do not. What happened?",
+        "In a grid of weights with one row per query, the columns sum to one and the rows do not. What "
+        "happened?",
         (
             wrong(
                 "the scores were not divided by √d_k",
-                "Then the weights are sharper. Each row sums to one still.",
+                "That makes the weights sharper, but each row still sums to one.",
             ),
             right(
-                "the softmax went over the queries",
-                "It must share out each query’s attention among the keys.",
+                "the softmax was taken over the queries",
+                "It has to be taken over the keys, so that each query’s weights sum to one.",
             ),
             wrong(
-                "queries and keys share one matrix", "Then scores are symmetric. Each row is still divided."
+                "queries and keys share one matrix",
+                "That makes the scores symmetric, but each row is still divided by its sum.",
             ),
-            wrong("the values are too large", "The weights are made before any value is touched."),
+            wrong("the values are too large", "The weights are computed before any value is used."),
         ),
     ),
     SeveralOf(
         "queries-shared",
-        "One matrix makes both queries and keys, another the values. What is true for any sentence?",
+        "One matrix makes both queries and keys, and another one makes the values. What is true for every "
+        "sentence?",
         (
-            right("the scores are symmetric", "The score of a and b is one dot product, whoever asks."),
-            wrong("the weights are symmetric", "Each row is divided by a sum of its own."),
+            right("the scores are symmetric", "a·b = b·a: both scores are the same dot product."),
+            wrong("the weights are symmetric", "Each row is divided by its own sum, and the sums differ."),
             right(
-                "three words cannot each give the next one of their ring more than half",
-                "Around a ring the geometric mean of the weights is at most one third, whatever the matrix.",
+                "three words in a ring cannot all give more than half of their attention to the next one",
+                "On a ring the geometric mean of these weights is at most one third, for any matrix.",
             ),
             wrong(
-                "each word looks most at itself",
-                "A longer vector in the same direction scores higher. Only of the longest word "
-                "is it certain.",
+                "each word attends most to itself",
+                "A longer vector in the same direction scores higher. Only the word with the longest vector "
+                "is certain to score highest with itself.",
             ),
         ),
     ),
     OneOf(
         "queries-soft",
-        "Why does a model that learns not simply take the value of the best key?",
+        "Why does attention not simply return the value of the best key?",
         (
-            wrong("the best key is dear to find", "It takes the same scores, and no softmax: it is cheaper."),
+            wrong(
+                "finding the best key is too slow",
+                "It needs the same scores and no softmax, so it is faster.",
+            ),
             right(
-                "its answer has no gradient to learn from",
-                "Move a key a little, and nothing changes until the answer jumps.",
+                "queries and keys would get no gradient to learn from",
+                "Move a key a little, and the output stays the same until it jumps.",
             ),
             wrong(
-                "then the weights would not sum to one", "They would: one key has the weight 1, all others 0."
+                "the weights would not sum to one", "They would: one key has weight 1, and all others have 0."
             ),
             wrong(
-                "two keys may score alike",
-                "That is rare, and one could toss a coin. It would still not learn.",
+                "two keys may have the same score",
+                "That is rare, and picking either would do. It still could not be trained.",
             ),
         ),
     ),
     OneOf(
         "queries-bandwidth",
-        "Noisy points are the dictionary of a kernel regression. You try bandwidths and take the one that "
-        "errs least on these same points, none of them hidden. Which one wins?",
+        "You fit noisy points, no two at the same place, by kernel regression. You try several bandwidths "
+        "and keep the one with the smallest error on these same points, without hiding any of them. Which "
+        "one wins?",
         (
-            wrong("the one that fits the curve behind the noise", "The measure has never seen that curve."),
-            wrong("the widest", "Each point is then answered by the mean of all, whatever its own value."),
-            right("the narrowest", "Each point answers for itself with its own value, noise and all."),
             wrong(
-                "all alike",
-                "The wider, the more the neighbours have a say, and the answer moves off the point.",
+                "the one closest to the curve behind the noise",
+                "The error is measured at the noisy points, so the curve plays no part in it.",
+            ),
+            wrong("the widest", "Every estimate is then close to the mean of all values."),
+            right("the narrowest", "Each point then predicts itself with its own value, noise included."),
+            wrong(
+                "they are all equally good",
+                "The wider the bandwidth, the more the neighbours pull the estimate away from the point.",
             ),
         ),
     ),

@@ -20,7 +20,7 @@ def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
 
 
 def padding_mask(ids: Int[Array, "*batch key"], pad_id: int) -> Bool[Array, "*batch 1 1 key"]:
-    """Make a padding mask, which lets every head and query attend to tokens, not to padding.
+    """Make a padding mask: True at real tokens, which every head and query may attend to.
 
     Args:
         ids: padded token ids.

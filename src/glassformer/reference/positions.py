@@ -39,7 +39,7 @@ def rotate_by_position(
     positions: Int[Array, " time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Array, "*batch time d_k"]:
-    """Apply rotary positional encoding (RoPE; Su et al., 2021, section 3.4.2).
+    """Apply rotary position embedding (RoPE; Su et al., 2021, section 3.4.2).
 
     Pair i = (x₂ᵢ, x₂ᵢ₊₁) is rotated by position · base^(−2i/d_k) radians. The dot product of a rotated
     query and a rotated key then depends on their positions only through the difference.

@@ -17,7 +17,7 @@ from glassformer.validation import (
 def softmax(
     x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
 ) -> Float[Array, "*shape"]:
-    """Turn scores into positive weights that sum to one: exp(xᵢ) / Σⱼ exp(xⱼ).
+    """Compute the softmax exp(xᵢ) / Σⱼ exp(xⱼ): non-negative weights that sum to one.
 
     The largest score is subtracted first, which prevents overflow and leaves the result unchanged.
 

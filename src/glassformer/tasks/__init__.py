@@ -1,5 +1,6 @@
 """Synthetic tasks with known answers: a small English-French grammar, look-up, order, recall and more."""
 
+from glassformer.tasks.cards import CardBatch, CardTask
 from glassformer.tasks.grammar import (
     BOOK_EXAMPLE,
     Example,

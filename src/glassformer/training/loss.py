@@ -86,7 +86,7 @@ def chunked_loss(
     label_smoothing: float | int = 0.0,
     chunk_size: int = 256,
 ) -> Float[Tensor, ""]:
-    """Compute the sum of the teacher-forced loss without holding the logits of all tokens at once.
+    """Compute the teacher-forced cross-entropy, summed over all target tokens, a chunk of logits at a time.
 
     A vocabulary is much larger than a model's width, so logits are the largest array of a training step.
     This function computes the logits of ``chunk_size`` tokens at a time, turns them into gradients

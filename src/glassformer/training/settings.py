@@ -31,7 +31,7 @@ class TrainingSettings:
         weight_decay: weight decay coefficient.
         clip_norm: maximum norm of the gradient; larger gradients are scaled down.
         label_smoothing: probability mass spread evenly over all tokens.
-        precision: data type of matrix products; bfloat16 is intended for GPUs.
+        precision: "float32", or "bfloat16" for mixed precision (torch.autocast), intended for GPUs.
         compile: True to compile the model with torch.compile.
         seed: seed for initialisation, batch order and dropout.
         log_every: number of steps between log entries.
