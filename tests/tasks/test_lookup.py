@@ -94,16 +94,6 @@ def test_with_a_scale_of_root_d_k_it_equals_the_reference_attention():
         np.testing.assert_allclose(logits[row].detach().numpy(), wanted_logits, atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_symbols_and_weights_have_the_given_dtype(dtype):
-    generator = torch.Generator().manual_seed(0)
-    model = AttentionLookup(
-        SYMBOLS, VALUES, d_model=D_MODEL, num_heads=HEADS, scale=1.0, generator=generator, dtype=dtype
-    )
-    assert {tensor.dtype for tensor in model.state_dict().values()} == {dtype}
-    assert model(*draw()[:3])[0].dtype == dtype
-
-
 def test_the_scale_divides_the_scores_and_changes_nothing_else():
     divided, undivided = make(scale=17.0), make(scale=1.0)
     torch.testing.assert_close(divided.scores() * 17, undivided.scores())

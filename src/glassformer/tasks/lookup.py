@@ -103,7 +103,6 @@ class AttentionLookup(nn.Module):
         num_heads: number of attention heads.
         scale: divisor of the scores; scaled dot-product attention uses √d_k, with d_k = d_model / num_heads.
         generator: random number generator, on the CPU, for the symbols and the initial weights.
-        dtype: type of the symbols and weights; PyTorch's default if omitted.
 
     Raises:
         ValueError: a size or the scale is invalid.
@@ -120,7 +119,6 @@ class AttentionLookup(nn.Module):
         num_heads: int,
         scale: float | int,
         generator: torch.Generator | None = None,
-        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         require_positive_int(num_symbols=num_symbols, num_values=num_values)
@@ -129,7 +127,7 @@ class AttentionLookup(nn.Module):
         self.num_values, self.num_heads, self.scale = num_values, num_heads, scale
 
         def normal(rows: int, columns: int) -> Tensor:
-            return torch.randn(rows, columns, generator=generator, dtype=dtype)
+            return torch.randn(rows, columns, generator=generator)
 
         def projection(rows: int, columns: int) -> nn.Parameter:
             return nn.Parameter(normal(rows, columns) * math.sqrt(2 / (rows + columns)))
