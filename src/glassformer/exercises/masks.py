@@ -19,7 +19,7 @@ def check_allowed_pairs(attempt: Any) -> None:
         attempt,
         4230,
         {
-            5050: "that is the causal mask alone; no query may attend to the 40 paddings",
+            5050: "that is the causal mask alone; no query may attend to the 40 padded positions",
             6000: Hint(
                 "that is the padding mask alone; no query may attend to later positions",
                 see="The whole formula",

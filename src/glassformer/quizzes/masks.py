@@ -55,7 +55,7 @@ QUESTIONS = (
             ),
             wrong(
                 "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend.float())`",
-                "Floats are added to the scores: a forbidden pair scores only 1 less than an allowed one.",
+                "Floats are added to the scores: an allowed pair gets 1, a forbidden pair 0, and nothing is hidden.",
             ),
             right(
                 "`module(q, k, v, attn_mask=~may_attend)`, an `nn.MultiheadAttention`",
@@ -63,26 +63,26 @@ QUESTIONS = (
             ),
             wrong(
                 "`module(q, k, v, key_padding_mask=ids != pad_id)`",
-                "To the module, True marks padding: here the words attend to nothing but padding.",
+                "To the module, True marks padding: inverted, every query attends only to padding.",
             ),
         ),
     ),
     OneOf(
         "masks-empty-row",
         "One of 64 sentences in a batch is nothing but padding, and its attention weights are NaN. The loss "
-        "does not read this sentence. What does one training step ruin?",
+        "does not read this sentence. What does one training step turn into NaN?",
         (
             wrong(
                 "nothing, because the loss does not read it",
                 "Its outputs get a gradient of zero, but zero times NaN is NaN.",
             ),
             wrong(
-                "the outputs of this sentence",
+                "only the outputs of this sentence",
                 "So it is in the forward pass. In the backward pass its gradient is added to all others.",
             ),
             wrong("a 64th of each weight", "A sum with one NaN in it is NaN, not slightly wrong."),
             right(
-                "all weights of the projections",
+                "all query, key and value weights",
                 "All sentences share them, so NaN enters the gradient of every weight.",
             ),
         ),
@@ -98,7 +98,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It raises an error, because a causal mask is square.",
-                "A triangle can be cut from any table, and PyTorch does so without an error.",
+                "A square mask would raise one. But `is_causal` cuts a triangle from any table, without an error.",
             ),
             wrong(
                 "It runs, and the last French word sees only the last English word.",
