@@ -26,7 +26,7 @@ def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
             "all your weights together sum to one; each row should": lambda x: softmax(x.reshape(-1)).reshape(
                 x.shape
             ),
-            Hint("your weights do not sum to one", see="Five wishes"): lambda x: np.exp(
+            Hint("your weights do not sum to one", see="Five requirements"): lambda x: np.exp(
                 x - x.max(axis=-1, keepdims=True)
             ),
         },

@@ -55,7 +55,7 @@ QUESTIONS = (
             ),
             wrong(
                 "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend.float())`",
-                "Floats are added to the scores: an allowed pair gets 1, a forbidden pair 0, and nothing is hidden.",
+                "Floats are added to the scores: 1 for an allowed pair, 0 for a forbidden one. Nothing is hidden.",
             ),
             right(
                 "`module(q, k, v, attn_mask=~may_attend)`, an `nn.MultiheadAttention`",
@@ -98,7 +98,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It raises an error, because a causal mask is square.",
-                "A square mask would raise one. But `is_causal` cuts a triangle from any table, without an error.",
+                "A square mask would. But `is_causal` cuts a triangle from any table, without an error.",
             ),
             wrong(
                 "It runs, and the last French word sees only the last English word.",

@@ -70,7 +70,7 @@ QUESTIONS = (
             ),
             right(
                 "0 for each score",
-                "It is the weight times the distance of its gradient from the mean: here 0.",
+                "It is the weight times the difference between its gradient and the mean: here 0.",
             ),
             wrong(
                 "5 times the weight, for each",
@@ -78,7 +78,7 @@ QUESTIONS = (
             ),
             wrong(
                 "largest for the largest weight",
-                "That can happen if the gradients differ. Here every distance from the mean is 0.",
+                "That can happen if the gradients differ. Here every difference from the mean is 0.",
             ),
         ),
     ),
