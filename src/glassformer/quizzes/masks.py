@@ -55,7 +55,7 @@ QUESTIONS = (
             ),
             wrong(
                 "`F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend.float())`",
-                "Floats are added to the scores: 1 for an allowed pair, 0 for a forbidden one. Nothing is hidden.",
+                "Floats are added to the scores: 1 if allowed, 0 if forbidden. Nothing is hidden.",
             ),
             right(
                 "`module(q, k, v, attn_mask=~may_attend)`, an `nn.MultiheadAttention`",
