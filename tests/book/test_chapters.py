@@ -225,11 +225,9 @@ def claim_calls(source):
 def names_bound_by(statement):
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
-    return {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    stored = [node for node in ast.walk(statement) if isinstance(getattr(node, "ctx", None), ast.Store)]
+    filled = [node.value for node in stored if isinstance(node, ast.Subscript)]  # rows["a"] = 1
+    return {node.id for node in (*stored, *filled) if isinstance(node, ast.Name)}
 
 
 @pytest.mark.parametrize(
