@@ -24,7 +24,8 @@ def _attention_share(expansion: int) -> float:
 QUESTIONS = (
     Number(
         "block-normed",
-        "One word’s vector is (2, 4, 4, 6). What is its first number after a fresh layer norm?",
+        "The vector of one word is (2, 4, 4, 6). What is its first component after layer norm with the "
+        "initial scale and shift?",
         answer=float(_NORMED[0]),
         why="The mean is 4 and the variance (4 + 0 + 0 + 4) / 4 = 2, so it is −2 divided by the root of 2.",
         within=0.01,
@@ -42,68 +43,74 @@ QUESTIONS = (
     ),
     SeveralOf(
         "block-words-talk",
-        "In an encoder layer one word’s vector is edited. In which parts does that change the results of "
-        "other words?",
+        "The vector of one word is edited below an encoder layer. Which parts of the layer carry this change "
+        "over to other words?",
         (
-            wrong("the residual connection", "It adds to each word what was made for this word."),
-            wrong("layer norm", "Its mean and variance are those of one word’s own numbers."),
-            right("self-attention", "Here, and nowhere else, words look at each other."),
-            wrong("the feed-forward network", "It serves all words alike, one at a time."),
+            wrong("the residual connection", "It adds to each word the output for the same word."),
+            wrong("layer norm", "Each word is normalised with its own mean and variance."),
+            right("self-attention", "Attention is the only part in which words see each other."),
+            wrong(
+                "the feed-forward network",
+                "It uses the same weights for all words, and processes each word by itself.",
+            ),
         ),
     ),
     Number(
         "block-share",
-        "A block has d_ff = 8 · d_model, twice the usual width. About which share of its parameters is "
-        "attention’s?",
+        "An encoder layer has d_ff = 8 · d_model, twice the usual width. About which share of its parameters "
+        "belongs to attention?",
         answer=_attention_share(8),
         why="Attention has 4 d² numbers and the network 2 · 8 d² = 16 d²: 4 of 20.",
         within=0.01,
         mistakes=(
-            (_attention_share(4), "So it is with the usual d_ff = 4 · d_model."),
-            (4 / 16, "That is attention beside the network. Its share is of both together."),
+            (_attention_share(4), "That is the share for the usual d_ff = 4 · d_model."),
+            (4 / 16, "That is the ratio of attention to network. The share is taken of both together."),
         ),
     ),
     OneOf(
         "block-dropped-row",
-        "Dropout of one half acts on a row of weights that gives 1 to “animal” and 0 to all others. What "
-        "does the row sum to in one training step?",
+        "Dropout with p = 0.5 is applied to a row of weights that gives 1 to “animal” and 0 to all other "
+        "words. What is the sum of the row in one training step?",
         (
-            wrong("always 1", "One is its mean over many draws. A single row is not mended."),
-            wrong("0 or 1", "What is kept is divided by 1 − p, so that the mean stays right."),
+            wrong("always 1", "One is the mean over many draws. A single draw is not corrected."),
+            wrong("0 or 1", "A weight that is kept is divided by 1 − p, which preserves the mean."),
             right("0 or 2", "The one weight is dropped, or kept and divided by one half."),
-            wrong("anything from 0 to 2", "Only one weight is not 0, and it is kept or dropped whole."),
+            wrong("anything from 0 to 2", "Only one weight is not 0, and it is either kept or dropped."),
         ),
     ),
     OneOf(
         "block-pre-norm",
-        "In a deep stack with pre-norm the stream of vectors grows from layer to layer. What follows for the "
-        "last layers?",
+        "In a deep pre-norm stack with random initial weights, the stream grows from layer to layer. What "
+        "follows for the last layers?",
         (
             right(
-                "what they add weighs less beside what is there",
-                "They read a normed copy, so they add about as much as the first ones, to a longer vector.",
+                "their outputs change the stream relatively little",
+                "They read a normalised copy, so they add about as much as the first layers, but to a "
+                "longer vector.",
             ),
             wrong(
                 "their inputs become too large for them",
-                "They read from behind a norm: always the same length.",
+                "Their inputs are normalised and so have the same length in every layer.",
             ),
             wrong(
                 "they make all words alike",
-                "That is what attention alone does, and post-norm faster than pre-norm.",
+                "Attention alone does that, and post-norm does it faster than pre-norm.",
             ),
-            wrong("no gradient gets past them", "The addition leaves a straight path to the bottom."),
+            wrong(
+                "no gradient gets past them", "The residual connections leave a direct path to the bottom."
+            ),
         ),
     ),
     Number(
         "block-factor",
-        "Two sublayers have the slopes −0.5 and 0.2. Each is wrapped in a residual connection, without a "
-        "norm. By which factor does a small change grow on its way through both?",
+        "Two sublayers have the slopes −0.5 and 0.2. Each has a residual connection and no norm. By which "
+        "factor is a small change of the input multiplied on its way through both?",
         answer=float(np.prod(1 + np.array([-0.5, 0.2]))),
         why="Each factor is 1 plus the slope: 0.5 · 1.2.",
         within=0.01,
         mistakes=(
-            (float(np.prod([-0.5, 0.2])), "So it is without the residual connections."),
-            (float(1 + np.sum([-0.5, 0.2])), "That leaves out the path through both, with −0.5 · 0.2."),
+            (float(np.prod([-0.5, 0.2])), "That is the factor without the residual connections."),
+            (float(1 + np.sum([-0.5, 0.2])), "That leaves out the path through both sublayers, −0.5 · 0.2."),
         ),
     ),
 )
