@@ -155,7 +155,7 @@ class AttentionLookup(nn.Module):
         model.scale = scale
         with torch.no_grad():
             for weight in (model.query_weight, model.key_weight):
-                weight *= math.sqrt(scale / self.scale)
+                weight.mul_(math.sqrt(scale / self.scale))
         return model
 
     def scores(self) -> Float[Tensor, "heads symbols symbols"]:
