@@ -81,4 +81,4 @@ def test_each_paragraph_names_code_a_chapter_and_a_test_or_is_not_covered_yet():
 
 def test_each_point_is_covered_by_a_section_or_planned():
     for point, place in rows(page("coverage.md")):
-        assert re.search(r"\.ipynb#|\]\(\w+\.md|Coming", place), point
+        assert re.search(r"\.ipynb[#)]|\]\(\w+\.md|Coming", place), point
