@@ -57,12 +57,32 @@ def test_every_letter_of_a_formula_is_in_the_notation(path):
     assert letters(prose(path)) - letters(page("notation.md")) == set()
 
 
+def glossary():
+    """Return the definition of each term of the glossary."""
+    text = re.search(r":sorted: true\n(.*?)^```", page("glossary.md"), re.DOTALL | re.MULTILINE)[1]
+    entries = re.findall(r"^(\S.*)\n((?:  .*\n)+)", text, re.MULTILINE)
+    return {term: " ".join(lines.split()) for term, lines in entries}
+
+
+def marked_terms(text):
+    """Return the terms that a text links to the glossary."""
+    marked = re.findall(r"\{term\}`([^`]+)`", text)
+    return {re.sub(r".*<(.*)>", r"\1", " ".join(word.split())).lower() for word in marked}
+
+
 def test_every_word_of_the_glossary_is_used_in_a_chapter():
-    glossary = re.search(r":sorted: true\n(.*?)^```", page("glossary.md"), re.DOTALL | re.MULTILINE)[1]
-    words = {line.lower() for line in glossary.splitlines() if line and not line.startswith(" ")}
-    marked = re.findall(r"\{term\}`([^`]+)`", "\n".join(map(prose, CHAPTERS)))
-    used = {re.sub(r".*<(.*)>", r"\1", " ".join(word.split())).lower() for word in marked}
-    assert words - used == set()
+    used = marked_terms("\n".join(map(prose, CHAPTERS)))
+    assert {term.lower() for term in glossary()} - used == set()
+
+
+@pytest.mark.parametrize("term", glossary())
+def test_every_word_of_the_glossary_names_chapters_that_use_it(term):
+    named = re.findall(r"\[[Cc]hapter (\d+)\]\(\.\./chapters/(\d\d_\w+\.ipynb)\)", glossary()[term])
+    assert named
+    for number, name in named:
+        text = prose(ROOT / "chapters" / name)
+        assert name.startswith(f"{int(number):02}_")
+        assert term.lower() in text.lower() or term.lower() in marked_terms(text)
 
 
 def test_the_map_holds_every_paragraph_of_the_paper():
