@@ -5,6 +5,7 @@
 - ``{exercises}`masks-pairs masks-decoder` `` becomes links to these exercises and the sum of their minutes.
 - ``{question}`masks-joined` `` becomes the question's number, with a link to its quiz.
 - ``{minutes}`masks-* scaling-variance` `` becomes the minutes of all exercises whose labels match.
+- ``{reading}`masks softmax` `` becomes these chapters' reading time in minutes, ``{reading}`*` `` of all.
 
 Titles and minutes come from the chapters, questions from the quizzes. An unknown label or id fails the build.
 """
@@ -95,6 +96,22 @@ class MinutesRole(SphinxRole):
         return [nodes.Text(str(sum(exercises[label].minutes for label in matching)))], []
 
 
+class ReadingRole(SphinxRole):
+    """The reading time of chapters, as they state it."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the sum of their minutes."""
+        chapters, matching = read_chapters(), set()
+        for chapter in chapters:
+            self.env.note_dependency(str(chapter.path))
+        for pattern in self.text.split():
+            found = {chapter.slug for chapter in chapters if fnmatchcase(chapter.slug, pattern)}
+            if not found:
+                logger.warning("no chapter matches %r", pattern, location=self.get_location())
+            matching |= found
+        return [nodes.Text(str(sum(each.stated_minutes for each in chapters if each.slug in matching)))], []
+
+
 class QuestionRole(SphinxRole):
     """The number of a quiz question, with a link to the quiz."""
 
@@ -171,5 +188,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("objectives", ObjectivesTable)
     app.add_role("exercises", ExercisesRole())
     app.add_role("minutes", MinutesRole())
+    app.add_role("reading", ReadingRole())
     app.add_role("question", QuestionRole())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,6 +44,14 @@ def test_an_exercise_is_read_with_all_its_parts(tmp_path):
     assert (exercise.statement_index, exercise.starter_index) == (0, 2)
 
 
+def test_the_stated_reading_time_is_read_and_must_be_there(tmp_path):
+    write_chapter(tmp_path, given=())
+    with pytest.raises(ValueError, match="pets must state its reading time"):
+        _ = read_chapter("pets", tmp_path).stated_minutes
+    write_chapter(tmp_path, "# Pets\n\n**About 25 minutes.** You need a cat.\n\n" + STATEMENT)
+    assert read_chapter("pets", tmp_path).stated_minutes == 25
+
+
 def test_given_cells_are_joined_and_may_be_missing(tmp_path):
     write_chapter(tmp_path, given=("cats = 3", "dogs = 5"))
     assert read_chapter("pets", tmp_path).exercises[0].given == "cats = 3\n\n\ndogs = 5"

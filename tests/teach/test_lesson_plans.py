@@ -98,9 +98,9 @@ def test_an_unknown_part_is_named():
 def test_the_stated_minutes_are_those_of_the_chapter(chapter):
     stated = re.search(r"about (\d+) minutes, all exercises (\d+)", parts(chapter)[0])
     reading, exercises = map(int, stated.groups())
-    text = (CHAPTERS / f"{chapter}.ipynb").read_text(encoding="utf-8")
-    assert reading == int(re.search(r"\*\*About (\d+) minutes", text)[1])
-    assert exercises == sum(exercise.minutes for exercise in read_chapter(slug_of(chapter)).exercises)
+    told = read_chapter(slug_of(chapter))
+    assert reading == told.stated_minutes
+    assert exercises == sum(exercise.minutes for exercise in told.exercises)
 
 
 @every_chapter

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bookkit.chapters import all_exercises
+from bookkit.chapters import all_exercises, read_chapters
 from bookkit.lesson_plans import find_parts, read_plan
 
 PAGE = (Path(__file__).parents[2] / "teach/syllabus.md").read_text(encoding="utf-8")
-DAY, WEEKS, TERM = (part.split("```")[1] for part in PAGE.split("\n## ")[1:])
+DAY, WEEKS, TERM = (
+    PAGE.split(f"\n## {course}\n")[1].split("```")[1] for course in ("One day", "Four weeks", "Twelve weeks")
+)
 EXERCISES = all_exercises()
 
 
@@ -41,8 +43,24 @@ def minutes_of(slug, *parts):
 
 def left_out():
     """Labels of the exercises that the four weeks leave out."""
-    patterns = PAGE.split("Left out with them are {minutes}`")[1].split("`")[0].split()
+    patterns = re.search(r"\{minutes\}`(begin-\* [^`]+)`", PAGE)[1].split()
     return {label for label in EXERCISES if any(re.fullmatch(p.replace("*", ".*"), label) for p in patterns)}
+
+
+def test_the_table_of_chapters_lists_them_in_order_with_their_times():
+    table = PAGE.split("\n## The chapters at a glance\n")[1].split("```")[1]
+    *chapters, total = rows(table)
+    assert len(chapters) == len(read_chapters())
+    for (name, _, needs, minutes), chapter in zip(chapters, read_chapters(), strict=True):
+        assert name == f"{chapter.number}. {{doc}}`../{chapter.docname}`"
+        assert all(int(number) < chapter.number for number in re.findall(r"\d+", needs))
+        slug, prefix = re.fullmatch(
+            r"reading \{reading\}`(\w+)`, exercises \{minutes\}`([\w-]+)\*`", minutes
+        ).groups()
+        assert slug == chapter.slug
+        own = {exercise.label for exercise in chapter.exercises}
+        assert {label for label in EXERCISES if label.startswith(prefix)} == own
+    assert total[-1].strip() == "reading {reading}`*`, exercises {minutes}`*`"
 
 
 def test_the_day_has_no_gaps():

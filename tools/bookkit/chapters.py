@@ -159,6 +159,14 @@ class Chapter:
         )
         return 5 * round((self.words / 200 + lines / 15) / 5)
 
+    @property
+    def stated_minutes(self) -> int:
+        """Reading time that the chapter states at its beginning."""
+        text = "".join(cell.source for cell in self.cells if cell.cell_type == "markdown")
+        if not (stated := re.search(r"\*\*About (\d+) minutes\.\*\*", text)):
+            raise ValueError(f"{self.slug} must state its reading time, as in **About 30 minutes.**")
+        return int(stated[1])
+
     def claims_with(self, verdict: Verdict) -> list[Claim]:
         """Select the claims with one verdict."""
         return [claim for claim in self.claims if claim.verdict == verdict]
