@@ -214,6 +214,12 @@ def test_the_page_for_teachers_states_the_size_of_a_deck():
     assert f"{counts[0]} to {counts[-1]} slides make {minutes[0]} to {minutes[-1]} minutes" in page
 
 
+def test_a_formula_of_its_own_line_is_typeset(masks, script):
+    text = "## A title {#masks-a minutes=3}\n\n$$a < b$$\n\n:::{notes}\nSay it.\n:::\n"
+    deck = slides.write_deck(masks, read_slides(script(text)))
+    assert r"\[a &lt; b\]</div>" in deck
+
+
 def test_formulas_have_the_letters_and_colours_of_the_book(masks):
     book = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     macros = book["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]

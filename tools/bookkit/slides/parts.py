@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from bookkit.chapters import Chapter, tags
-from bookkit.slides.scripts import MARKDOWN, SlideError
+from bookkit.slides.scripts import MARKDOWN, SlideError, display_math
 from glassformer.claims import Claim, parse_line
 
 LONGEST_LINE = 74  # characters; output with a longer line is set smaller
@@ -133,8 +133,8 @@ def _formula(chapter: Chapter, id: str, lines: Lines) -> str:
     formulas = _FORMULA.findall(find_cell(chapter, id, "markdown").source)
     if not formulas:
         raise SlideError(f"cell {id!r} of {chapter.slug} has no formula between $$")
-    texts = [escape(formula.strip().rstrip(",.")) for formula in lines.of(formulas)]
-    return "".join(f'<div class="part math">\\[{text}\\]</div>' for text in texts)
+    shown = [display_math(formula.strip().rstrip(",.")) for formula in lines.of(formulas)]
+    return "".join(f'<div class="part">{formula}</div>' for formula in shown)
 
 
 def _exercise(chapter: Chapter, label: str, _: Lines) -> str:

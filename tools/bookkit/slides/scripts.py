@@ -49,9 +49,15 @@ MARKDOWN = MarkdownIt("commonmark", {"typographer": True})
 MARKDOWN.enable(["table", "strikethrough", "smartquotes"])
 MARKDOWN.use(dollarmath_plugin).use(colon_fence_plugin).use(myst_block_plugin)
 MARKDOWN.add_render_rule("math_inline", lambda _, tokens, at, *__: _math(tokens[at].content))
+MARKDOWN.add_render_rule("math_block", lambda _, tokens, at, *__: display_math(tokens[at].content))
 _HEADING = re.compile(
     r"^##? *(?P<title>.*?) *\{#(?P<id>[\w-]+)(?P<kinds>(?: \.[\w-]+)*) minutes=(?P<minutes>\d+)\}$"
 )
+
+
+def display_math(formula: str) -> str:
+    """Render a formula that stands on its own line."""
+    return f'<div class="math">\\[{escape(formula)}\\]</div>'
 
 
 def _math(formula: str) -> str:
