@@ -1,15 +1,21 @@
 """Statements of the appendix about departures of PyTorch and of this book from the paper."""
 
 import inspect
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from glassformer.decoding.beam import beam_search
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.reference.layers import layer_norm
 from glassformer.reference.positions import sinusoidal_positions
+from glassformer.training.settings import TrainingSettings
+
+ROOT = Path(__file__).parents[2]
 
 D_MODEL, HEADS, D_FF = 14, 2, 17
 
@@ -95,3 +101,33 @@ def test_the_base_model_has_63_million_parameters():
 
 def test_biases_of_the_projections_are_a_tiny_share_of_the_parameters():
     assert count(37_000, "proj.bias") / count(37_000) == pytest.approx(0.0006, abs=0.00005)
+
+
+def test_training_defaults_to_the_constants_of_the_paper():
+    settings = TrainingSettings()
+    assert (settings.beta1, settings.beta2, settings.epsilon) == (0.9, 0.98, 1e-9)
+    assert (settings.label_smoothing, settings.schedule, settings.keep_checkpoints) == (
+        0.1,
+        "inverse_sqrt",
+        5,
+    )
+    assert (settings.clip_norm, settings.weight_decay) == (1, 0)
+
+
+def test_beam_search_defaults_to_the_settings_of_the_paper():
+    defaults = {name: option.default for name, option in inspect.signature(beam_search).parameters.items()}
+    assert (defaults["beam_size"], defaults["length_penalty"]) == (4, "gnmt")
+    explicit = inspect.getmodule(beam_search)._DEFAULT_ALPHA["gnmt"]
+    assert defaults["alpha"] is None
+    assert explicit == 0.6
+
+
+def test_the_bundled_translator_has_the_sizes_that_the_page_lists():
+    model = json.loads((ROOT / "src/glassformer/pretrained/en-fr/model.json").read_text(encoding="utf-8"))
+    config, command = model["config"], model["training"]["command"]
+    layers = config["num_encoder_layers"], config["num_decoder_layers"]
+    assert layers == (3, 3)
+    assert (config["d_model"], config["num_heads"], config["d_ff"], config["norm"]) == (192, 6, 512, "pre")
+    assert (config["target_vocabulary_size"], config["tie_embeddings"]) == (6000, "all")
+    for option in ("--steps 15000", "--max-tokens 2500", "--keep-checkpoints 10", "--threads 1"):
+        assert option in command
