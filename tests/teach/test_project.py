@@ -36,6 +36,14 @@ def test_the_hours_are_those_of_the_stored_runs(name, stated):
     assert float(re.search(stated, PAGE)[1]) == round(hours, 1)
 
 
+def test_the_overlap_is_that_of_the_stored_result():
+    found = json.loads((RESULTS / "overlap_with_training.json").read_text(encoding="utf-8"))["measured"]
+    scores = found["bleu"]["translation_en_fr"]
+    text = " ".join(PAGE.split())
+    assert f"of the book's {found['sentences']:,} test sentences, {found['near source']} have" in text
+    assert f"falls from {scores['all']:.1f} to {scores['without overlap']:.1f}," in text
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_option_of_a_command_exists(words, capsys):
     program, command, *rest = words
