@@ -201,7 +201,7 @@ class Translator:
     @property
     def max_source_length(self) -> int:
         """Maximum number of tokens in a source sentence, including the end token."""
-        return min(MAX_TOKENS, self.model.config.num_positions or MAX_TOKENS)
+        return min(MAX_TOKENS, self.model.config.max_positions or MAX_TOKENS)
 
     def _decode(
         self, decode: Callable[..., Any], sentences: Sequence[str], batch_tokens: int, **options: Any

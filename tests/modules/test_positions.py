@@ -11,7 +11,7 @@ from glassformer.modules.positions import (
     RotaryPositions,
     SinusoidalPositions,
     alibi,
-    rotate_by_position,
+    apply_rotary_embedding,
 )
 from glassformer.reference import positions as reference
 
@@ -28,18 +28,18 @@ def test_the_rotation_equals_the_reference_and_its_gradient_rotates_back(
     x, grad = rng.normal(size=(2, *batch, time, 2 * pairs))
     positions = rng.integers(0, 1000, time) if given_positions else None
     leaf = torch.tensor(x, requires_grad=True)
-    turned = rotate_by_position(leaf, None if positions is None else torch.tensor(positions))
+    turned = apply_rotary_embedding(leaf, None if positions is None else torch.tensor(positions))
     turned.backward(torch.tensor(grad))
-    np.testing.assert_allclose(turned.detach(), reference.rotate_by_position(x, positions), atol=1e-10)
+    np.testing.assert_allclose(turned.detach(), reference.apply_rotary_embedding(x, positions), atol=1e-10)
     backwards = -np.arange(time) if positions is None else -positions
-    np.testing.assert_allclose(leaf.grad, reference.rotate_by_position(grad, backwards), atol=1e-10)
+    np.testing.assert_allclose(leaf.grad, reference.apply_rotary_embedding(grad, backwards), atol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_tells_late_positions_apart(dtype, device):
     x = torch.tensor([[1.0, 0.0]], dtype=dtype, device=device)
     late, later = (
-        rotate_by_position(x, torch.tensor([position], device=device)) for position in (4096, 4097)
+        apply_rotary_embedding(x, torch.tensor([position], device=device)) for position in (4096, 4097)
     )
     assert late.dtype == dtype
     assert_close((late.double().cpu() * later.double().cpu()).sum().item(), np.cos(1), atol=1e-2, rtol=0)
@@ -118,9 +118,9 @@ def test_only_parameters_are_saved():
 @pytest.mark.usefixtures("as_a_user")
 def test_invalid_input_is_named():
     with pytest.raises(ValueError, match="x must have an even width, to be rotated in pairs, got 5"):
-        rotate_by_position(torch.ones(2, 5))
+        apply_rotary_embedding(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"positions must have shape \(2,\), got \(3,\)"):
-        rotate_by_position(torch.ones(2, 4), torch.arange(3))
+        apply_rotary_embedding(torch.ones(2, 4), torch.arange(3))
     with pytest.raises(ValueError, match="base must be positive, got 0"):
         RotaryPositions(base=0)
     with pytest.raises(ValueError, match="num_heads must be a positive integer, got 0"):

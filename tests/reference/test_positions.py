@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, apply_rotary_embedding, sinusoidal_positions
 
 sizes = st.integers(1, 40)
 
@@ -30,8 +30,10 @@ def test_the_dot_product_of_a_rotated_query_and_key_depends_only_on_their_distan
     rng = np.random.default_rng(seed)
     query, key = rng.normal(size=(2, 5, 2 * pairs))
     positions = np.arange(5)
-    here = rotate_by_position(query, positions) @ rotate_by_position(key, positions).T
-    there = rotate_by_position(query, positions + shift) @ rotate_by_position(key, positions + shift).T
+    here, there = (
+        apply_rotary_embedding(query, places) @ apply_rotary_embedding(key, places).T
+        for places in (positions, positions + shift)
+    )
     np.testing.assert_allclose(here, there, atol=1e-9)
 
 
@@ -39,7 +41,7 @@ def test_a_rotation_multiplies_each_pair_like_a_complex_number(rng):
     x = rng.normal(size=(2, 5, 6))
     angles = np.arange(5)[:, None] * 10000.0 ** (-np.arange(3) / 3)
     turned = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(1j * angles)
-    rotated = rotate_by_position(x)
+    rotated = apply_rotary_embedding(x)
     np.testing.assert_allclose(rotated[..., 0::2], turned.real)
     np.testing.assert_allclose(rotated[..., 1::2], turned.imag)
 
@@ -47,7 +49,7 @@ def test_a_rotation_multiplies_each_pair_like_a_complex_number(rng):
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_a_rotation_keeps_lengths_and_dtypes(rng, dtype):
     x = rng.normal(size=(5, 6)).astype(dtype)
-    rotated = rotate_by_position(x)
+    rotated = apply_rotary_embedding(x)
     assert rotated.dtype == dtype
     np.testing.assert_allclose(
         np.linalg.norm(rotated.astype(float), axis=-1),
@@ -68,9 +70,12 @@ def test_alibi_is_a_slope_times_the_distance():
     [
         (lambda: sinusoidal_positions(0, 4), "length must be a positive integer, got 0"),
         (lambda: sinusoidal_positions(4, -2), "d_model must be a positive integer, got -2"),
-        (lambda: rotate_by_position(np.ones((2, 5))), "x must have an even width, .* got 5"),
-        (lambda: rotate_by_position(np.ones((2, 4)), np.arange(3)), r"positions must have shape \(2,\), got"),
-        (lambda: rotate_by_position(np.ones((2, 4)), base=0.0), "base must be positive, got 0.0"),
+        (lambda: apply_rotary_embedding(np.ones((2, 5))), "x must have an even width, .* got 5"),
+        (
+            lambda: apply_rotary_embedding(np.ones((2, 4)), np.arange(3)),
+            r"positions must have shape \(2,\), got",
+        ),
+        (lambda: apply_rotary_embedding(np.ones((2, 4)), base=0.0), "base must be positive, got 0.0"),
         (lambda: alibi(1, 1, 0), "num_heads must be a positive integer, got 0"),
     ],
 )

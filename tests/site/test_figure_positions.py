@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, apply_rotary_embedding, sinusoidal_positions
 from glassformer.widgets import live_positions
 
 PLACES, D_MODEL, HEADS = 40, 6, 5
@@ -50,7 +50,7 @@ def by_package(live, kind, projected):
     }[kind]
     behind = [entering @ weight if projected else entering for weight in weights]
     if kind == "rotary":
-        behind = [rotate_by_position(each) for each in behind]
+        behind = [apply_rotary_embedding(each) for each in behind]
     shown = behind if kind == "rotary" else [entering, entering]
     return shown, behind[0] @ behind[1].T
 

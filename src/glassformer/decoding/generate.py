@@ -273,7 +273,7 @@ def max_lengths(
     for name, id in (("start_id", start_id), ("end_id", end_id)):
         if id == model.config.pad_id:
             raise ValueError(f"{name} must differ from the pad id, got {id} for both")
-    positions = model.config.num_positions
+    positions = model.config.max_positions
     if max_length is None:
         limits = default_max_length(source_ids, model.config.pad_id)
         return limits if positions is None else limits.clamp(max=positions)

@@ -11,7 +11,7 @@ from glassformer.checking.check import check
 from glassformer.checking.compare import Answer, compare, compare_number, sample
 from glassformer.checking.slips import Slip
 from glassformer.checking.tolerance import parts_of
-from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, apply_rotary_embedding, sinusoidal_positions
 from glassformer.reference.softmax import softmax
 
 
@@ -219,8 +219,8 @@ def check_rotary_scores(attempt: Answer, rng: Generator) -> None:
     def scores(turn_query: int = 1, turn_key: int = 1, behind: int | None = 0, scaled: bool = True) -> Answer:
         def run(query: Array, key: Array) -> Array:
             places = np.arange(len(query)) + (0 if behind is None else len(key) - len(query) + behind)
-            query = rotate_by_position(query, turn_query * places)
-            key = rotate_by_position(key, turn_key * np.arange(len(key)))
+            query = apply_rotary_embedding(query, turn_query * places)
+            key = apply_rotary_embedding(key, turn_key * np.arange(len(key)))
             return query @ key.T / (np.sqrt(query.shape[-1]) if scaled else 1)
 
         return run

@@ -28,7 +28,7 @@ from glassformer.modules.positions import (
     RotaryPositions,
     SinusoidalPositions,
     alibi,
-    rotate_by_position,
+    apply_rotary_embedding,
 )
 from glassformer.modules.recurrent import (
     AdditiveAttentionTranslator,

@@ -43,7 +43,7 @@ class TranslatorConfig:
             )
 
     @property
-    def num_positions(self) -> int | None:
+    def max_positions(self) -> int | None:
         """Maximum number of positions in a sentence, or None if unlimited."""
         return None
 
@@ -98,7 +98,7 @@ class TransformerConfig(TranslatorConfig):
             )
 
     @property
-    def num_positions(self) -> int | None:
+    def max_positions(self) -> int | None:
         """Maximum number of positions in a sentence, or None if unlimited."""
         return self.max_length if self.positions == "learned" else None
 

@@ -16,12 +16,12 @@ from glassformer.validation import (
 )
 
 
-def rotate_by_position(
+def apply_rotary_embedding(
     x: Float[Tensor, "*batch time d_k"],
     positions: Int[Tensor, "time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch time d_k"]:
-    """Differentiable twin of `reference.positions.rotate_by_position`."""
+    """Differentiable twin of `reference.positions.apply_rotary_embedding`."""
     require_floating(x=x)
     require_axes(2, x=x)
     require_not_empty(x=x)
@@ -117,7 +117,7 @@ class RotaryPositions(nn.Module):
     """Rotary position embedding (RoPE): rotate queries and keys by their positions (Su et al., 2021).
 
     Args:
-        base: base of the frequencies, as in `rotate_by_position`.
+        base: base of the frequencies, as in `apply_rotary_embedding`.
     """
 
     def __init__(self, base: float = 10000.0) -> None:
@@ -140,8 +140,8 @@ class RotaryPositions(nn.Module):
         """
         query_positions, positions = _positions(query, key, positions)
         key_positions = positions[-key.shape[-2] :]
-        query = rotate_by_position(query, query_positions, self.base)
-        return query, rotate_by_position(key, key_positions, self.base), None
+        query = apply_rotary_embedding(query, query_positions, self.base)
+        return query, apply_rotary_embedding(key, key_positions, self.base), None
 
 
 class AlibiPositions(nn.Module):
@@ -168,13 +168,13 @@ AbsolutePositions = SinusoidalPositions | LearnedPositions
 RelativePositions = RotaryPositions | AlibiPositions
 
 
-def absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
+def make_absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
     """Make the module that adds "sinusoidal" or "learned" positional encodings; None for other names."""
     added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     return added[name](d_model, max_length) if name in added else None
 
 
-def relative_positions(name: str) -> RelativePositions | None:
+def make_relative_positions(name: str) -> RelativePositions | None:
     """Make the "rotary" or "alibi" encoding that an attention layer applies; None for other names."""
     inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
     return inside[name]() if name in inside else None

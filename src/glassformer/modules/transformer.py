@@ -13,7 +13,7 @@ from glassformer.modules.configuration import TransformerConfig as TransformerCo
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
 from glassformer.modules.masks import causal_mask, padding_mask
-from glassformer.modules.positions import absolute_positions, relative_positions
+from glassformer.modules.positions import make_absolute_positions, make_relative_positions
 from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import require_same_batch
 
@@ -29,7 +29,7 @@ class Embedding(nn.Module):
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
         self.token = nn.Embedding(vocabulary_size, config.d_model)
-        self.position = absolute_positions(config.positions, config.d_model, config.max_length)
+        self.position = make_absolute_positions(config.positions, config.d_model, config.max_length)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
@@ -216,5 +216,5 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
         "d_ff": config.d_ff,
         "dropout": config.dropout,
         "norm": config.norm,
-        "positions": relative_positions(config.positions),
+        "positions": make_relative_positions(config.positions),
     }

@@ -8,6 +8,6 @@ from glassformer.reference.attention import (
 from glassformer.reference.heads import merge_heads, multi_head_attention, split_heads
 from glassformer.reference.layers import feed_forward, layer_norm, layer_norm_backward
 from glassformer.reference.masks import causal_mask, padding_mask
-from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, apply_rotary_embedding, sinusoidal_positions
 from glassformer.reference.recurrence import additive_attention, elman_rnn, lstm
 from glassformer.reference.softmax import log_softmax, online_softmax, softmax, softmax_backward

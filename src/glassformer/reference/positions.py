@@ -34,7 +34,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d
     return np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
 
 
-def rotate_by_position(
+def apply_rotary_embedding(
     x: Float[Array, "*batch time d_k"],
     positions: Int[Array, " time"] | None = None,
     base: float = 10000.0,

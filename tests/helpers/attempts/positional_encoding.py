@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from glassformer.modules import positions as modules
-from glassformer.reference.positions import rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import apply_rotary_embedding, sinusoidal_positions
 
 
 def table(length, d_model, *, exponent=2.0, first=0, unit=1.0, swap=False):
@@ -74,7 +74,8 @@ def look_back_as_tensors(offset, d_model):
 
 def rotary(query, key, *, key_sign=1, aligned=True, behind=0, scale=True):
     places = np.arange(len(query)) + (len(key) - len(query)) * aligned + behind
-    scores = rotate_by_position(query, places) @ rotate_by_position(key, key_sign * np.arange(len(key))).T
+    rotated_key = apply_rotary_embedding(key, key_sign * np.arange(len(key)))
+    scores = apply_rotary_embedding(query, places) @ rotated_key.T
     return scores / np.sqrt(query.shape[1]) if scale else scores
 
 
@@ -87,7 +88,7 @@ def rotary_by_difference(query, key):
     scores = np.empty((len(query), len(key)))
     for row, column in np.ndindex(scores.shape):
         away = column - (row + len(key) - len(query))
-        scores[row, column] = (query[row] @ rotate_by_position(key[[column]], np.array([away])).T).item()
+        scores[row, column] = (query[row] @ apply_rotary_embedding(key[[column]], np.array([away])).T).item()
     return scores / math.sqrt(query.shape[1])
 
 
@@ -228,7 +229,7 @@ WRONG = {
         "your queries start at 0": lambda *args: rotary(*args, aligned=False),
         "you rotate nothing": lambda query, key: query @ key.T / math.sqrt(len(key.T)),
         "only the queries": lambda *args: rotary(*args, key_sign=0),
-        "only the keys": lambda query, key: query @ rotate_by_position(key).T / math.sqrt(len(key.T)),
+        "only the keys": lambda query, key: query @ apply_rotary_embedding(key).T / math.sqrt(len(key.T)),
         "no longer divided": lambda *args: rotary(*args, scale=False),
         "your queries are one position too far": lambda *args: rotary(*args, behind=1),
         "wrong for this input": lambda *args: -rotary(*args),

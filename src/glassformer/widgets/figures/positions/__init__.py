@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from glassformer.reference.positions import alibi, rotate_by_position, sinusoidal_positions
+from glassformer.reference.positions import alibi, apply_rotary_embedding, sinusoidal_positions
 from glassformer.validation import require_floating, require_positive_int, require_shape
 from glassformer.widgets.live import LiveFigure, Table
 
@@ -75,7 +75,7 @@ def _table(word: Array, learned: Array, query_weight: Array, key_weight: Array, 
         projected = (each @ query_weight, each @ key_weight)
         for behind, (query, key) in (("", (each, each)), (", projected", projected)):
             if kind == "rotary":
-                query, key = rotate_by_position(query), rotate_by_position(key)
+                query, key = apply_rotary_embedding(query), apply_rotary_embedding(key)
             scores[kind + behind] = query @ key.T
     scores["ALiBi, head 1"] = alibi(places, places, num_heads)[0]
     position, shift = START["position"], START["shift"]
