@@ -81,7 +81,8 @@ def test_the_ledger_shows_measurements_and_lists_refuted_claims_separately(book)
 def test_the_ledger_shows_the_chapter_source_and_verdict_of_each_claim(book):
     apart, held = (BeautifulSoup(part, "html.parser") for part in book[1].split("<h2>1. The sky"))
     folklore = apart.find(id="row-moon-is-cheese")
-    assert folklore.find("a", href="chapters/01_sky.html").text.strip() == "(chapter 1)"
+    assert [link.text for link in folklore.find_all("a")] == ["The moon is cheese."]
+    assert "(chapter 1)" in folklore.text
     assert "does not hold: " in folklore.text
     claim = held.find(id="row-sky-is-blue")
     assert "holds: " in claim.text

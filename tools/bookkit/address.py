@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-COPIES = ("README.md", "CITATION.cff", "_config.yml", "intro.md", "teach/platforms.md", "chapters/*.ipynb")
+COPIES = (
+    "README.md",
+    "CITATION.cff",
+    "_config.yml",
+    "intro.md",
+    "teach/guide.md",
+    "teach/platforms.md",
+    "chapters/*.ipynb",
+)
 
 
 class Address(NamedTuple):
