@@ -15,6 +15,7 @@ LINES = {  # the lines of a file that hold the address
     "CITATION.cff": ["url: {repository}"],
     "_config.yml": ["  url: {repository}", "  baseurl: {website}"],
     "intro.md": ["git clone {repository} glassformer"],
+    "teach/guide.md": ["git clone {repository} glassformer"],
     "teach/platforms.md": [
         "git clone {repository} glassformer",
         "pip install --no-deps git+{repository}",
