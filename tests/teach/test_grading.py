@@ -16,7 +16,7 @@ import pytest
 
 from bookkit.chapters import read_chapter
 from bookkit.course.build import make_course
-from bookkit.course.grader.__main__ import LARGEST, main
+from bookkit.course.grader.__main__ import _SAME_USER, LARGEST, main
 from bookkit.course.grader.isolation import SCRATCH, runs_as_nobody
 from bookkit.course.grader.judge import CRASHED, TIMED_OUT, run_referee
 
@@ -283,3 +283,10 @@ def test_new_students_and_grades_without_submissions_are_reported(graded, next_w
     assert ("ada", "", "expected scaling.ipynb, found nothing") in told
     assert {line for line in told if line[0] == "hal"} == {("hal", "", "not graded")}
     assert {line[1] for line in told if line[0] == "bob"} == {"0"}
+
+
+def test_the_page_on_grading_states_the_points_of_its_example():
+    page = (Path(__file__).parents[2] / "teach/grading.md").read_text(encoding="utf-8")
+    points = sum(exercise.stars for exercise in read_chapter("masks").exercises)
+    assert f"ada · masks: {points} of {points} points" in page
+    assert _SAME_USER in page
