@@ -45,7 +45,7 @@ class Museum(SphinxDirective):
         }
         text = (
             f"The museum has {len(bugs)} bugs, each measured with {self.symptoms.seeds} seeds. "
-            "The table shows the change: without the bug → with it."
+            "The table shows the range over the seeds, without the bug → with the bug."
         )
         sections = [self._chapter(chapter, own) for chapter, own in chapters.items() if own]
         return [nodes.paragraph("", text), self._overview(chapters), *sections]
@@ -73,7 +73,7 @@ class Museum(SphinxDirective):
             f"**Seen in** {seen}. {bug.source.seen}\n\n**Caught by** the test: {catches}."
         )
         rows = map(build_row, self.symptoms.rows(bug))
-        section += build_table(("Measured on the grammar", "without the bug", "with it"), rows, ["measured"])
+        section += build_table(("Measure", "Without the bug", "With the bug"), rows, ["measured"])
         return section
 
     def _section(self, id: str, title: str) -> nodes.section:
