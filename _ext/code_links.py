@@ -20,6 +20,7 @@ from sphinx.util.docutils import ReferenceRole
 from bookkit.definitions import find_source, find_test
 
 logger = logging.getLogger(__name__)
+_SPELLING = {"pytorch": "PyTorch", "pytorchs": "PyTorch’s", "bleu": "BLEU", "papers": "paper’s"}
 
 
 class CodeRole(ReferenceRole):
@@ -78,8 +79,8 @@ class CodeTestRole(CodeRole):
 
     def show(self) -> nodes.Node:
         """Show the name as a sentence."""
-        name = self.target.split("::")[-1].removeprefix("test_")
-        return nodes.inline("", name.replace("_", " "))
+        words = self.target.split("::")[-1].removeprefix("test_").split("_")
+        return nodes.inline("", " ".join(_SPELLING.get(word, word) for word in words))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -21,6 +21,10 @@ def softmax(x):
 '''
 TEST = """def test_weights_sum_to_one():
     pass
+
+
+def test_softmax_equals_pytorchs():
+    pass
 """
 
 
@@ -45,6 +49,7 @@ def test_a_link_points_to_the_line_and_shows_a_name_or_a_sentence(tmp_path):
     names = ["LIMIT", "Heads", "Heads.split", "softmax"]
     text = " ".join(f"{{source}}`package.inner.module.{name}`" for name in names)
     text += " {source}`package.inner.module` {test}`inner/test_module.py::test_weights_sum_to_one`"
+    text += " {test}`inner/test_module.py::test_softmax_equals_pytorchs`"
     text += " {test}`1 <inner/test_module.py::test_weights_sum_to_one>`"
     complaints, page = build(tmp_path, text)
     assert complaints == ""
@@ -55,6 +60,7 @@ def test_a_link_points_to_the_line_and_shows_a_name_or_a_sentence(tmp_path):
     assert f'href="{where}#L1"' in page
     assert f'href="{REPOSITORY}/blob/main/tests/inner/test_module.py#L1"' in page
     assert "weights sum to one</span>" in page
+    assert "softmax equals PyTorch’s</span>" in page
     assert "<span>1</span></a>" in page
 
 

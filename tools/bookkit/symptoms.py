@@ -66,7 +66,7 @@ class Symptoms:
             if differ(healthy, patched, same_training(own)):
                 words, unit = self.measures[name]
                 return f"{words}: {format_range(healthy, unit)} → {format_range(patched, unit)}"
-        return "no effect on these numbers"
+        return "no visible effect"
 
     def rows(self, bug: Bug) -> Iterator[tuple[str, str, str]]:
         """Yield each measure in words, without the bug and with it."""
