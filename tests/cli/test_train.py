@@ -36,6 +36,7 @@ def test_each_option_reaches_the_recipe(recipes, tmp_path):
     options = (
         "--corpus multi30k-en-de --vocabulary-size 99 --d-model 20 --num-heads 5 --d-ff 7 --dropout 0.3 "
     )
+    options += "--attention-dropout 0 --activation-dropout 0.2 "
     options += (
         "--num-encoder-layers 2 --num-decoder-layers 3 --norm post --positions learned --max-length 11 "
     )
@@ -52,6 +53,8 @@ def test_each_option_reaches_the_recipe(recipes, tmp_path):
             "num_heads": 5,
             "d_ff": 7,
             "dropout": 0.3,
+            "attention_dropout": 0.0,
+            "activation_dropout": 0.2,
             "num_encoder_layers": 2,
             "num_decoder_layers": 3,
             "norm": "post",

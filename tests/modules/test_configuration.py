@@ -68,6 +68,8 @@ def test_invalid_settings_of_a_translator_are_named(kind, overrides, message):
         ({"d_model": 10}, r"d_model \(10\) must be a multiple of num_heads \(3\)"),
         ({"d_model": 9, "positions": "rotary"}, r"d_model \(9\) must be an even multiple of num_heads \(3\)"),
         ({"num_decoder_layers": 0}, "num_decoder_layers must be a positive integer, got 0"),
+        ({"attention_dropout": -0.1}, r"attention_dropout must be at least 0 and below 1, got -0\.1"),
+        ({"activation_dropout": 1.0}, r"activation_dropout must be at least 0 and below 1, got 1\.0"),
         ({"norm": "both"}, "norm must be one of 'post', 'pre', got 'both'"),
         ({"positions": "absolute"}, "positions must be one of 'sinusoidal', .*, got 'absolute'"),
     ],

@@ -192,12 +192,30 @@ def test_a_feed_forward_network_drops_hidden_activations():
     assert (network(x) != network(x)).any()
 
 
+def dropouts_of(layer):
+    """The probability of each dropout of a layer, by the name of its module."""
+    parts = {
+        name: part for name, part in layer.named_modules() if isinstance(part, nn.Dropout | AttentionHeads)
+    }
+    return {name: part.p if isinstance(part, nn.Dropout) else part.dropout for name, part in parts.items()}
+
+
 @pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
-def test_every_dropout_of_a_layer_has_the_same_probability(kind):
-    layer = kind(D_MODEL, HEADS, D_FF, dropout=0.25)
-    parts = [module for module in layer.modules() if isinstance(module, nn.Dropout | AttentionHeads)]
-    assert len(parts) == (4 if kind is EncoderLayer else 6)
-    assert {part.p if isinstance(part, nn.Dropout) else part.dropout for part in parts} == {0.25}
+def test_every_dropout_of_a_layer_has_the_same_probability_unless_told_otherwise(kind):
+    dropouts = dropouts_of(kind(D_MODEL, HEADS, D_FF, dropout=0.25))
+    assert len(dropouts) == (4 if kind is EncoderLayer else 6)
+    assert set(dropouts.values()) == {0.25}
+
+
+@pytest.mark.parametrize("kind", [EncoderLayer, DecoderLayer])
+def test_attention_weights_and_hidden_activations_have_dropouts_of_their_own(kind):
+    dropouts = dropouts_of(
+        kind(D_MODEL, HEADS, D_FF, dropout=0.25, attention_dropout=0.0, activation_dropout=0.5)
+    )
+    for name, probability in dropouts.items():
+        assert probability == {"heads": 0.0, "feed_forward.dropout": 0.5}.get(
+            name.removeprefix("self_attention.").removeprefix("cross_attention."), 0.25
+        )
 
 
 @either_norm

@@ -3,6 +3,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from glassformer.modules.attention import AttentionHeads
 from glassformer.modules.transformer import Transformer, TransformerConfig
 
 BATCH, SOURCE, TARGET, HEADS, D_FF, SOURCE_SIZE, TARGET_SIZE, PAD = 2, 5, 7, 3, 13, 17, 19, 0
@@ -182,6 +183,15 @@ def test_the_initial_parameters_depend_on_the_seed():
         torch.manual_seed(1)
         models.append(Transformer(make_config()).state_dict())
     assert_close(*models, atol=0, rtol=0)
+
+
+def test_each_dropout_of_the_configuration_reaches_its_place():
+    options = {"dropout": 0.1, "attention_dropout": 0.2, "activation_dropout": 0.3}
+    model = Transformer(TransformerConfig.tiny(SOURCE_SIZE, **options))
+    found = {name: part.p for name, part in model.named_modules() if isinstance(part, nn.Dropout)}
+    assert {p for name, p in found.items() if name.endswith("feed_forward.dropout")} == {0.3}
+    assert {p for name, p in found.items() if not name.endswith("feed_forward.dropout")} == {0.1}
+    assert {part.dropout for part in model.modules() if isinstance(part, AttentionHeads)} == {0.2}
 
 
 def test_initial_matrices_are_xavier_uniform_and_scaled_embeddings_have_unit_variance():

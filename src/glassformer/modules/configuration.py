@@ -62,7 +62,11 @@ class TransformerConfig(TranslatorConfig):
         d_ff: width of the feed-forward networks' hidden layers.
         num_encoder_layers: number of encoder layers.
         num_decoder_layers: number of decoder layers.
-        dropout: dropout probability (embeddings, attention weights, hidden activations, sublayer outputs).
+        dropout: dropout probability of embeddings and sublayer outputs.
+        attention_dropout: dropout probability of attention weights, the same as of sublayer outputs if not
+            given. The paper (section 5.4) mentions none here.
+        activation_dropout: dropout probability of the feed-forward networks' hidden activations, the same as
+            of sublayer outputs if not given. The paper mentions none here.
         norm: order of normalisation and sublayer: "post", as in Vaswani et al. (2017), or "pre", which adds a
             norm at the end of each stack.
         positions: positional encoding. "sinusoidal" and "learned" are added to the embeddings, "rotary" and
@@ -79,6 +83,8 @@ class TransformerConfig(TranslatorConfig):
     num_encoder_layers: int = 6
     num_decoder_layers: int = 6
     dropout: float = 0.1
+    attention_dropout: float | None = None
+    activation_dropout: float | None = None
     norm: Norm = "post"
     positions: Positions = "sinusoidal"
     max_length: int = 1024
@@ -88,7 +94,8 @@ class TransformerConfig(TranslatorConfig):
         sizes = ("d_ff", "num_encoder_layers", "num_decoder_layers", "max_length")
         require_positive_int(**{name: getattr(self, name) for name in sizes})
         require_multiple(self.d_model, self.num_heads)
-        require_probability(dropout=self.dropout)
+        dropouts = ("dropout", "attention_dropout", "activation_dropout")
+        require_probability(**{name: p for name in dropouts if (p := getattr(self, name)) is not None})
         require_choice(("post", "pre"), norm=self.norm)
         require_choice(("sinusoidal", "learned", "rotary", "alibi", "none"), positions=self.positions)
         if self.positions == "rotary" and self.d_model // self.num_heads % 2:

@@ -125,7 +125,9 @@ class EncoderLayer(nn.Module):
         d_model: width of the vectors.
         num_heads: number of heads.
         d_ff: width of the feed-forward network's hidden layer.
-        dropout: dropout probability of attention weights, hidden activations and sublayer outputs.
+        dropout: dropout probability of sublayer outputs.
+        attention_dropout: dropout probability of attention weights; if None, that of sublayer outputs.
+        activation_dropout: dropout probability of hidden activations; if None, that of sublayer outputs.
         norm: position of the normalisation, "post" or "pre", as in `Residual`.
         positions: rotary or ALiBi positional encoding of the self-attention layer.
 
@@ -140,13 +142,19 @@ class EncoderLayer(nn.Module):
         d_ff: int,
         *,
         dropout: float = 0.0,
+        attention_dropout: float | None = None,
+        activation_dropout: float | None = None,
         norm: Norm = "post",
         positions: RelativePositions | None = None,
     ) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout, positions=positions)
+        attention_dropout = dropout if attention_dropout is None else attention_dropout
+        activation_dropout = dropout if activation_dropout is None else activation_dropout
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, dropout=attention_dropout, positions=positions
+        )
         self.self_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=activation_dropout)
         self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
 
     def forward(
@@ -186,15 +194,21 @@ class DecoderLayer(nn.Module):
         d_ff: int,
         *,
         dropout: float = 0.0,
+        attention_dropout: float | None = None,
+        activation_dropout: float | None = None,
         norm: Norm = "post",
         positions: RelativePositions | None = None,
     ) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout, positions=positions)
+        attention_dropout = dropout if attention_dropout is None else attention_dropout
+        activation_dropout = dropout if activation_dropout is None else activation_dropout
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, dropout=attention_dropout, positions=positions
+        )
         self.self_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=attention_dropout)
         self.cross_attention_residual = Residual(d_model, dropout=dropout, norm=norm)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=activation_dropout)
         self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
 
     def forward(

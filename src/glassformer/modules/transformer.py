@@ -215,6 +215,8 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
         "num_heads": config.num_heads,
         "d_ff": config.d_ff,
         "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "activation_dropout": config.activation_dropout,
         "norm": config.norm,
         "positions": make_relative_positions(config.positions),
     }
