@@ -28,22 +28,17 @@ QUIZZES = [importlib.import_module(f"glassformer.quizzes.{slug}") for slug in sl
 QUESTIONS = {question.id for quiz in QUIZZES for question in quiz.QUESTIONS}
 
 
-def test_there_are_at_least_25_different_misconceptions():
-    assert len({idea for idea, _ in ENTRIES}) == len(ENTRIES) >= 25
+def test_there_are_more_than_thirty_different_misconceptions():
+    assert len({idea for idea, _ in ENTRIES}) == len(ENTRIES) > 30
     assert PAGE.count('\n**"') == len(ENTRIES)
-
-
-def test_the_stated_number_of_misconceptions_is_right():
-    words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    told = dict(enumerate((f"thirty-{word}" for word in words), 31))
-    assert f"This page lists {told[len(ENTRIES)]} misconceptions" in PAGE
+    assert "This page lists more than thirty misconceptions" in PAGE
 
 
 @every_entry
 def test_a_misconception_has_a_symptom_and_a_remedy(entry):
     _, told = entry
     shows, does = re.split(r"^: ", told, flags=re.MULTILINE)[1:]
-    assert shows.startswith("*It shows up*")
+    assert re.match(r"\*It shows( up)?\*", shows)
     assert re.match(r"\*[A-Z][a-z ]+\*", does)
 
 
