@@ -1,7 +1,8 @@
 """Test whether attention, gradients and occlusion find a planted cause.
 
 A small Transformer reads letters and answers which of them is a capital. It is trained in four ways; the
-result is how often each method gives its largest attribution to the capital, over several seeds.
+result is how often each method gives its largest attribution to the capital, over several seeds. Then memory
+vectors are replaced by those of a row with another capital, to find where the decoder gets the answer from.
 """
 
 import argparse
@@ -10,11 +11,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy import ndarray as Array
 from record import Result, run_benchmark
 from torch import Tensor, nn
 
 from glassformer.data import START_ID
-from glassformer.inspection import input_gradients, occlusion, record_attention
+from glassformer.inspection import (
+    input_gradients,
+    occlusion,
+    patch_activations,
+    record_activations,
+    record_attention,
+)
 from glassformer.modules import Transformer, TransformerConfig
 from glassformer.tasks import CapitalTask
 
@@ -107,28 +115,75 @@ def explain(model: Transformer, source_ids: Tensor, labels: Tensor) -> dict[str,
     }
 
 
-@torch.no_grad()
-def follow(model: Transformer, task: CapitalTask, batch: Any, rng: np.random.Generator) -> dict[str, float]:
-    """Exchange letters and test whether the answer depends on the capitals alone."""
-    device = next(model.parameters()).device
+def exchange_capitals(task: CapitalTask, batch: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Replace the capitals of each row by another letter; return the rows and their new answers."""
     first = CapitalTask.BLANK_ID + 1
     rows = np.arange(len(batch.cause_positions))[:, None]
     other_ids = first + (batch.labels - first + 1 + rng.integers(task.num_letters - 1)) % task.num_letters
     exchanged = batch.source_ids.copy()
     exchanged[rows, batch.cause_positions] = other_ids[:, None] + task.num_letters
+    return exchanged, other_ids
+
+
+@torch.no_grad()
+def follow(
+    model: Transformer,
+    task: CapitalTask,
+    batch: Any,
+    exchanged: tuple[Array, Array],
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Exchange letters and test whether the answer depends on the capitals alone."""
+    device = next(model.parameters()).device
+    first = CapitalTask.BLANK_ID + 1
+    rows = np.arange(len(batch.cause_positions))[:, None]
     drawn = task.sample(len(rows), rng).source_ids
     redrawn = np.where(drawn < first + task.num_letters, drawn, CapitalTask.BLANK_ID)
     redrawn[rows, batch.cause_positions] = batch.source_ids[rows, batch.cause_positions]
-    asked = {"right": batch.source_ids, "capital exchanged": exchanged, "all others redrawn": redrawn}
+    asked = {"right": batch.source_ids, "capital exchanged": exchanged[0], "all others redrawn": redrawn}
     wanted = {
         "right": batch.labels,
-        "capital exchanged": other_ids,
+        "capital exchanged": exchanged[1],
         "all others redrawn": batch.labels,
     }
     return {
         name: float((answer(model, *on(device, [ids])).argmax(-1).cpu().numpy() == wanted[name]).mean())
         for name, ids in asked.items()
     }
+
+
+@torch.no_grad()
+def patch(
+    model: Transformer, batch: Any, exchanged: tuple[Array, Array], looked_at: Tensor, seed: int
+) -> dict[str, float]:
+    """Patch the memory of each row; return how often the answer becomes that of the other capital.
+
+    Patched are the position of the (first) capital, that of the largest weight in the last attention, a
+    random one that is neither, and all but the capital.
+    """
+    device = next(model.parameters()).device
+    source_ids, donor_ids, other_answers = on(device, [batch.source_ids, *exchanged])
+    memories = []
+    for ids in (source_ids, donor_ids):
+        with record_activations(model, ["encoder"]) as activations:
+            answer(model, ids)
+        memories.append(activations["encoder"])
+    capital, largest = on(device, [batch.cause_positions])[0][:, 0], looked_at.argmax(-1)
+    rows = torch.arange(len(capital), device=device)
+    chance = torch.rand(source_ids.shape, generator=torch.Generator().manual_seed(seed)).to(device)
+    chance[rows, capital] = chance[rows, largest] = -1
+    single = {"capital": capital, "largest weight": largest, "random other": chance.argmax(-1)}
+    patched = {
+        name: nn.functional.one_hot(place, source_ids.shape[1]).bool() for name, place in single.items()
+    }
+    patched["all but the capital"] = ~patched["capital"]
+    flipped = {}
+    for name, chosen in patched.items():
+        mixed = torch.where(chosen[..., None], memories[1], memories[0])
+        with patch_activations(model, "encoder", mixed):
+            answers = answer(model, source_ids).argmax(-1)
+        flipped[name] = float((answers == other_answers).double().mean())
+    return flipped
 
 
 def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, Any]:
@@ -142,16 +197,18 @@ def measure(way: str, seed: int, steps: int, device: torch.device) -> dict[str, 
     source_ids, labels, causes = on(device, batch)
     explained = explain(model, source_ids, labels)
     falls = explained["occlusion"].gather(1, causes)
+    exchanged = exchange_capitals(task, batch, rng)
     row = {
         "way": way,
         "seed": seed,
-        "answers": follow(model, task, batch, rng),
+        "answers": follow(model, task, batch, exchanged, rng),
         "points_at_cause": {
             name: (numbers.argmax(-1, keepdim=True) == causes).any(-1).double().mean().item()
             for name, numbers in explained.items()
         },
         "attention_on_cause": explained["attention"].gather(1, causes).sum(-1).mean().item(),
         "median_fall": falls.median().item(),
+        "answer_follows_patch_at": patch(model, batch, exchanged, explained["attention"], seed),
     }
     print(row, f"{time.process_time() - start:.0f} s", flush=True)
     return row
