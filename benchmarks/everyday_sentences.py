@@ -1,7 +1,8 @@
 """Translate fifty everyday sentences that are not in the corpus, with a human judgement of each.
 
 A judgement applies to one translation. If the translator's output changes, the sentence counts as not judged
-until somebody reads it and adds a judgement to everyday_judgements.json.
+until somebody reads it and adds a judgement to everyday_judgements.json. A sentence is near the training set
+if a training sentence differs from it in at most one word.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from typing import Any
 import torch
 from record import Result, fingerprint, run_benchmark
 
-from glassformer.data import DataFileError, load_corpus, sentence_key
+from glassformer.data import Corpus, DataFileError, find_neighbours, load_corpus, sentence_key
 from glassformer.translator import Translator
 
 HERE = Path(__file__).parent
@@ -26,12 +27,16 @@ def load_judgements(path: Path) -> dict[tuple[str, str], dict[str, str]]:
     return {(entry.pop("source"), entry.pop("translation")): entry for entry in entries}
 
 
-def count_in_corpus(sentences: list[str]) -> int | None:
-    """Count the sentences in the corpus, ignoring case; return None if the corpus is not available."""
+def load_corpus_or_none() -> Corpus | None:
+    """Load the corpus, or return None if it is not available."""
     try:
-        corpus = load_corpus("tatoeba-en-fr")
+        return load_corpus("tatoeba-en-fr")
     except DataFileError:
         return None
+
+
+def count_in_corpus(sentences: list[str], corpus: Corpus) -> int:
+    """Count the sentences in the corpus, ignoring case."""
     parts = (corpus.train, corpus.validation, *corpus.test_sets.values())
     known = {sentence_key(source) for part in parts for source in part.sources}
     return sum(sentence_key(sentence) in known for sentence in sentences)
@@ -47,7 +52,11 @@ def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
         {"source": source, "translation": translation} | judgements.get((source, translation), NOT_JUDGED)
         for source, translation in zip(sentences, translations, strict=True)
     ]
-    measured = {"in_corpus": count_in_corpus(sentences), "sentences": rows}
+    corpus = load_corpus_or_none()
+    near = find_neighbours(sentences, corpus.train.sources) if corpus else [None] * len(rows)
+    for row, is_near in zip(rows, near, strict=True):
+        row["near_training"] = is_near
+    measured = {"in_corpus": count_in_corpus(sentences, corpus) if corpus else None, "sentences": rows}
     settings = {"weights": fingerprint(translator.model)}
     for row in rows:
         if row["verdict"] == "not judged":
