@@ -16,7 +16,7 @@ from glassformer.checking.toy_model import AttentionPool
 from glassformer.reference.softmax import softmax
 
 
-@check(see="Maps second")
+@check(see="The book's translator")
 def check_attended_key(attempt: Answer, rng: Generator) -> None:
     """Check ``attended_key(weights)``: the key with the largest mean weight over heads, for each query."""
     cases = [(np.array([[[0.4, 0.6]]]),), (np.array([[[0.4, 0.6]], [[0.9, 0.1]]]),)]
@@ -87,8 +87,8 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
         attempt,
         ablated,
         {
-            "you switch nothing off: this is the output of all heads": lambda a, w, head: output(a, w),
-            "yours is inverted: only this head is left": (lambda a, w, head: output(a * _is(head, a), w)),
+            "you switch no head off: this is the output of all heads": lambda a, w, head: output(a, w),
+            "inverted: yours keeps only this head": (lambda a, w, head: output(a * _is(head, a), w)),
             "you switch off a position; the heads are the first axis": position_ablated,
             "you replace the head by the mean of all heads; replace it by zeros": mean_ablated,
             "you count heads from 1, so the head before it is switched off": (
@@ -98,7 +98,7 @@ def check_without_head(attempt: Answer, rng: Generator) -> None:
                 lambda a, w, head: (a * ~_is(head, a)).reshape(a.shape[1], -1) @ w
             ),
             "you subtract rows of W_O of other heads; each head has d_k contiguous rows": (interleaved),
-            "you leave out the wrong rows of W_O; those of a head begin at head · d_k": other_rows,
+            "you leave out the wrong rows of W_O; those of a head start at head · d_k": other_rows,
             "you scale the other heads up to compensate; leave them unchanged": compensated,
         },
         [
@@ -127,7 +127,7 @@ def check_log_odds_without(attempt: Any) -> None:
             0.3 - 2: "you subtracted the whole vote; it has a weight, and the other weights change",
             -0.75: "you averaged with equal weights; 0.5 and 0.2 keep their ratio",
         },
-        lambda value: f"yours is {value:g}: divide the two remaining weights by their sum, then average",
+        lambda value: f"yours is {value:g}: rescale the two remaining weights to sum to one, then average",
     )
 
 
@@ -161,13 +161,13 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
         score_drops(one),
         {
             "your sign is wrong: subtract the score after from the score before": score_drops(one, sign=-1),
-            "your blanks add up; restore each token before you cover the next": score_drops(
+            "your blanks add up; restore each token before you hide the next": score_drops(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) <= place, blank, ids)
             ),
-            "you cover all other tokens; cover one and leave the others": score_drops(
+            "you hide all other tokens; hide one and keep the others": score_drops(
                 lambda ids, place, blank: np.where(np.arange(len(ids)) == place, ids, blank)
             ),
-            "you delete the token, so those behind it move up; replace it by the blank": score_drops(
+            "you delete the token, which shifts those behind it; replace it by the blank": score_drops(
                 lambda ids, place, blank: np.delete(ids, place)
             ),
             "you divide by the score before; return the difference itself": (
@@ -176,9 +176,62 @@ def check_occlude(attempt: Answer, rng: Generator) -> None:
             "you return the sum; return one number for each token": (
                 lambda score, ids, blank: score_drops(one)(score, ids, blank).sum()
             ),
-            "you return the score that is left; subtract it from the score before": left,
+            "you return the score after; subtract it from the score before": left,
         },
         [(score, np.array(ids), 8) for ids in ([1, 2], [3, 1, 4], [7, 0, 5, 2, 6])],
+    )
+
+
+@check(see="Activation patching")
+def check_patch_effects(attempt: Answer, rng: Generator) -> None:
+    """Check ``patch_effects(score, own, donor)``: share of the change by each patched position."""
+    directions = sample(rng, 9)
+
+    def score(vectors: Array) -> float:
+        found = np.asarray(vectors) @ directions[: np.shape(vectors)[-1]]
+        return float(found.sum() + found[0] * found[-1] - 7)
+
+    score.__name__ = "a sum over all vectors, plus a product of the first and the last"
+
+    def scores(own: Array, donor: Array, masks: Array) -> Array:
+        return np.array([score(np.where(mask[:, None], donor, own)) for mask in masks])
+
+    def one(own: Array) -> Array:
+        return np.eye(len(own), dtype=bool)
+
+    def up_to(own: Array) -> Array:
+        return np.tri(len(own), dtype=bool)
+
+    def share(own: Array, donor: Array, patched: Array) -> Array:
+        return (patched - score(own)) / (score(donor) - score(own))
+
+    compare(
+        attempt,
+        lambda score, own, donor: share(own, donor, scores(own, donor, one(own))),
+        {
+            "your sign is wrong: the effect is 1 if a patch gives the donor's score": (
+                lambda score, own, donor: -share(own, donor, scores(own, donor, one(own)))
+            ),
+            "you return the change itself; divide it by the change from own to donor": (
+                lambda score, own, donor: scores(own, donor, one(own)) - score(own)
+            ),
+            "you divide by the donor's score; divide by its difference from the own score": (
+                lambda score, own, donor: (scores(own, donor, one(own)) - score(own)) / score(donor)
+            ),
+            "your patches add up; start from own again at each position": (
+                lambda score, own, donor: share(own, donor, scores(own, donor, up_to(own)))
+            ),
+            "you patch all other positions; patch one and keep the others": (
+                lambda score, own, donor: share(own, donor, scores(own, donor, ~one(own)))
+            ),
+            "you copy from own into donor; copy from donor into own": (
+                lambda score, own, donor: share(donor, own, scores(donor, own, one(own)))
+            ),
+            "you return the scores after patching; return the share of the change": (
+                lambda score, own, donor: scores(own, donor, one(own))
+            ),
+        },
+        [(score, sample(rng, *shape), sample(rng, *shape)) for shape in ((2, 1), (3, 2), (5, 4))],
     )
 
 
@@ -282,7 +335,7 @@ def check_fixed_saliency(attempt: Answer, rng: Generator) -> None:
         )
 
 
-@check(see="Which words go together")
+@check(see="Further measurements")
 def check_agreement_rate(attempt: Answer, rng: Generator) -> None:
     """Check ``agreement_rate(first, second, is_word)``: how often two attributions agree on the top word."""
 

@@ -1,4 +1,4 @@
-"""Questions on ablations and attributions."""
+"""Questions on interventions and attention maps."""
 
 import numpy as np
 
@@ -14,110 +14,124 @@ QUESTIONS = (
     Number(
         "looking-covered",
         "A head gives “the” a weight of 0.6, “animal” 0.3 and “tired” 0.1. Their votes are 0, −1 and 5, so "
-        "the log-odds are 0.2. What are they when nobody may look at “the”?",
+        "the log-odds are 0.2. What are they if “the” is hidden?",
         answer=_COVERED,
         why=(
-            "The weights that are left sum to one again: 0.75 · −1 + 0.25 · 5. A word with no vote "
-            "still took weight."
+            "The remaining weights are rescaled to sum to one: 0.75 · −1 + 0.25 · 5. “The” has no vote, but "
+            "its weight goes to the other words."
         ),
         within=0.01,
         mistakes=(
-            (_BEFORE, "“The” contributes nothing, but its weight goes to the others."),
-            (_COVERED - _BEFORE, "That is by how much they rise."),
+            (_BEFORE, "“The” contributes nothing, but its weight goes to the other words."),
+            (_COVERED - _BEFORE, "That is how much the log-odds rise, not what they become."),
         ),
     ),
     OneOf(
         "looking-felt-nothing",
-        "Each word of a sentence is covered in turn, and the answer of a model hardly moves. What follows?",
+        "Each word of a sentence is hidden in turn, and a model's answer hardly changes. What follows?",
         (
             wrong(
-                "the answer does not rest on the words",
-                "Two words may say the same: covering one leaves the other.",
+                "The answer does not depend on the words.",
+                "Two words may carry the same information. Hiding one leaves the other.",
             ),
             right(
-                "the cause may stand there twice",
-                "Then either would do, and only covering both would show it.",
+                "The cause may be there twice.",
+                "Then either word is enough, and only hiding both would show it.",
             ),
-            wrong("the map of attention must tell", "A map says where a head looks, not whether it matters."),
             wrong(
-                "the gradient must be zero, too",
-                "A covered word is a large step. A tiny one may say something else.",
+                "The attention map has to decide.",
+                "A map shows where a head looks, not what the answer depends on.",
+            ),
+            wrong(
+                "The gradient must be zero too.",
+                "Hiding a word is a large step. A tiny step may give another result.",
             ),
         ),
     ),
     OneOf(
         "looking-six-heads",
-        "Each of the six heads of an attention can be switched off alone at a cost of 0.2. All six together "
-        "cost 10. What is the likeliest reading?",
+        "Each of the six heads of an attention can be removed alone at a loss of 0.2 BLEU. Removing all six "
+        "loses 10. What can you conclude?",
         (
             wrong(
-                "one measurement is wrong: costs must add up",
-                "Costs add up only if no head can stand in for another.",
+                "One measurement is wrong, because losses add up.",
+                "They add up only if the heads act independently and BLEU is linear in them.",
             ),
-            wrong("the heads are hardly needed", "All six together are needed very much."),
-            wrong("a seventh part does the work", "Then all six together would not cost much either."),
+            wrong("The heads are hardly needed.", "All six together are clearly needed."),
+            wrong(
+                "A seventh part of the model does the work.",
+                "Then removing all six would not lose much either.",
+            ),
             right(
-                "the heads say much the same", "If one goes, the others still say it. If all go, nobody does."
+                "A loss measured for one head alone can understate what the heads do together.",
+                "Perhaps they replace each other, or the score is not linear. These numbers cannot tell.",
             ),
         ),
     ),
     OneOf(
         "looking-bank",
-        "A translator writes `banque`, the bank for money, for “the bank of the river”. What do "
-        "you look at first?",
+        "A translator writes `banque`, the bank for money, for “the bank of the river”. What should you "
+        "check first?",
         (
             right(
-                "whether its corpus has a bank of a river at all",
-                "What was never there, no attention can find.",
+                "whether its training data has a bank of a river at all",
+                "No attention can find a meaning that the training data never had.",
             ),
             wrong(
-                "whether a head looks from “bank” at “river”",
-                "It may look, and yet never have learned what to write.",
+                "whether a head attends from “bank” to “river”",
+                "It may, and the model may still have no French word for it.",
             ),
             wrong(
-                "whether more beams help", "They find what the model finds likelier, and that is `banque`."
+                "whether a larger beam helps",
+                "A larger beam finds translations that the model rates higher, and it rates `banque` high.",
             ),
-            wrong("which head to switch off", "That shows what writes `banque`, not what is missing."),
+            wrong(
+                "which head to switch off", "That may show what produces `banque`, not which word is missing."
+            ),
         ),
     ),
     SeveralOf(
         "looking-causes",
-        "Which findings say something about what an answer rests on?",
+        "Which findings say something about what an answer depends on?",
         (
             wrong(
-                "a head has its largest weight at the noun in nine sentences of ten",
-                "That is where it looks. It may be switched off without any change.",
+                "A head has its largest weight at the noun in nine sentences of ten.",
+                "That shows where it looks. Removing it may change nothing.",
             ),
             right(
-                "with the noun exchanged, the pronoun changes",
-                "Something was changed, and the answer followed.",
+                "With another noun of the same length, the pronoun changes.",
+                "The noun was changed, and the answer followed.",
             ),
             wrong(
-                "the map of a head reads like a dictionary",
-                "So it may, and what it hands over may still not be used.",
+                "The map of a head reads like a dictionary.",
+                "The model may still not use what the head returns.",
             ),
             right(
-                "without one head the log-probability falls far more than without any other",
-                "Something was taken away, and measured for all heads alike.",
+                "Removing one head lowers the log-probability far more than removing any other.",
+                "A head was removed, and the effect was compared with a control: all other heads.",
             ),
         ),
     ),
     OneOf(
-        "looking-flat",
-        "Gradient × input is next to nothing for each word, although the model’s answer turns when one of "
-        "them is exchanged. What is a likely reason?",
+        "looking-patched",
+        "Cross-attention has a weight of 0.6 on “it” and 0.02 on the noun. We patch the memory vector at "
+        "“it” from a sentence with another noun, and the pronoun changes. What follows?",
         (
-            wrong("the model was in training mode", "Dropout makes gradients noisy, not small."),
             wrong(
-                "gradients must be multiplied by the weights of attention",
-                "They hold already all that a tiny step does.",
+                "The noun does not matter.",
+                "It does: the two sentences differ in nothing but the noun.",
+            ),
+            wrong(
+                "The decoder reads the noun's own vector.",
+                "That vector was not patched, and the pronoun changed all the same.",
             ),
             right(
-                "the model is sure of its answer, and flat around it",
-                "A tiny step changes nothing; exchanging a word is a large one.",
+                "The encoder has carried information about the noun to “it”.",
+                "Only the vector at “it” was changed, so it must hold what differs: the noun.",
             ),
             wrong(
-                "the answer rests on no single word", "One exchanged word turns it, so it rests on that one."
+                "The weight of 0.02 is wrong.",
+                "It is right: the decoder hardly reads that position. A weight belongs to a position.",
             ),
         ),
     ),

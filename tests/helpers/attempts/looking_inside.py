@@ -102,6 +102,44 @@ def occlude_the_rest(score, ids, blank):
     return [score(ids) - score(each) for each in kept]
 
 
+def patch_effects(score, own, donor):
+    patched_scores = []
+    for position in range(len(own)):
+        patched = own.copy()
+        patched[position] = donor[position]
+        patched_scores.append(score(patched))
+    return (np.array(patched_scores) - score(own)) / (score(donor) - score(own))
+
+
+def patch_effects_at_once(score, own, donor):
+    patched = np.where(np.eye(len(own), dtype=bool)[..., None], donor, own)
+    changes = [score(vectors) - score(own) for vectors in patched]
+    return [change / (score(donor) - score(own)) for change in changes]
+
+
+def patch_cumulatively(score, own, donor):
+    patched, effects = own.copy(), []
+    for position in range(len(own)):
+        patched[position] = donor[position]
+        effects.append((score(patched) - score(own)) / (score(donor) - score(own)))
+    return effects
+
+
+def patch_the_rest(score, own, donor):
+    effects = []
+    for position in range(len(own)):
+        patched = donor.copy()
+        patched[position] = own[position]
+        effects.append((score(patched) - score(own)) / (score(donor) - score(own)))
+    return effects
+
+
+def patch_in_place(score, own, donor):
+    for position in range(len(own)):
+        own[position] = donor[position]
+    return patch_effects(score, own, donor)
+
+
 def fixed(model, vectors, attn_mask, mode=False, mask=True, restore_mode=True):
     was_training = model.training
     model.train(mode)
@@ -169,6 +207,11 @@ RIGHT = {
         lambda score, ids, blank: list(occlude(score, ids, blank)),
         lambda score, ids, blank: torch.tensor(occlude(score, ids, blank)),
     ],
+    "patch_effects": [
+        patch_effects,
+        patch_effects_at_once,
+        lambda *given: torch.tensor(patch_effects(*given)),
+    ],
     "saliency": [
         lambda vectors, gradients: (vectors * gradients).sum(-1),
         lambda vectors, gradients: np.einsum("td,td->t", vectors, gradients),
@@ -196,7 +239,7 @@ WRONG = {
         "wrong for this input": lambda weights: 0 * attended_key(weights),
     },
     "without_head": {
-        "you switch nothing off": lambda a, w, head: all_heads(a, w),
+        "you switch no head off": lambda a, w, head: all_heads(a, w),
         "only this head": lambda a, w, head: all_heads(a, w) - without_head(a, w, head),
         "you switch off a position": without_position,
         "the mean of all heads": with_mean_head,
@@ -208,7 +251,7 @@ WRONG = {
         "you subtract rows of W_O of other heads": lambda a, w, head: (
             all_heads(a, w) - a[head] @ w[head :: len(a)][: a.shape[-1]]
         ),
-        "begin at head": without_other_rows,
+        "start at head": without_other_rows,
         "expected shape (1, 1), yours has shape (1, 1, 1)": lambda a, w, head: without_head(a, w, head)[None],
     },
     "log_odds_without": {
@@ -218,20 +261,37 @@ WRONG = {
         "vote for": 0.3 / 0.7,
         "you averaged with equal weights": -0.75,
         "you subtracted the whole vote": -1.7,
-        "yours is 7: divide the two remaining weights by their sum, then average": 7,
+        "yours is 7: rescale the two remaining weights to sum to one, then average": 7,
     },
     "occlude": {
         "your sign is wrong": lambda *given: -occlude(*given),
         "your blanks add up": occlude_cumulatively,
         "changes its input": occlude_in_place,
-        "you cover all other tokens": occlude_the_rest,
+        "you hide all other tokens": occlude_the_rest,
         "you delete the token": lambda score, ids, blank: [
             score(ids) - score(np.delete(ids, i)) for i in range(len(ids))
         ],
-        "the score that is left": lambda score, ids, blank: score(ids) - occlude(score, ids, blank),
+        "the score after": lambda score, ids, blank: score(ids) - occlude(score, ids, blank),
         "you divide by the score before": lambda score, ids, blank: occlude(score, ids, blank) / score(ids),
         "you return the sum": lambda *given: occlude(*given).sum(),
         "wrong for this input": lambda *given: 2 * occlude(*given),
+    },
+    "patch_effects": {
+        "your sign is wrong": lambda *given: -patch_effects(*given),
+        "you return the change itself": lambda score, own, donor: (
+            patch_effects(score, own, donor) * (score(donor) - score(own))
+        ),
+        "you divide by the donor's score": lambda score, own, donor: (
+            patch_effects(score, own, donor) * (score(donor) - score(own)) / score(donor)
+        ),
+        "your patches add up": patch_cumulatively,
+        "you patch all other positions": patch_the_rest,
+        "you copy from own into donor": lambda score, own, donor: patch_effects(score, donor, own),
+        "you return the scores after patching": lambda score, own, donor: (
+            patch_effects(score, own, donor) * (score(donor) - score(own)) + score(own)
+        ),
+        "changes its input": patch_in_place,
+        "wrong for this input": lambda *given: 2 * patch_effects(*given),
     },
     "saliency": {
         "the gradients alone": lambda vectors, gradients: gradients.sum(-1),
