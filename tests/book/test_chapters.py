@@ -166,7 +166,6 @@ FIRST_EDITION = {
     "09_encoder_decoder",
     "10_training",
     "11_decoding",
-    "12_looking_inside",
 }
 
 
