@@ -208,7 +208,7 @@ def check_attend(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Weights written by hand")
+@check(see="Weights set by hand")
 def check_best_share(attempt: Any) -> None:
     """Check how often three answers out of four values can be right if only their mixture is known."""
     compare_number(
@@ -231,7 +231,7 @@ def check_best_share(attempt: Any) -> None:
     )
 
 
-@check(see="Weights written by hand")
+@check(see="Weights set by hand")
 def check_sharpness(attempt: Any) -> None:
     """Check the smallest integer sharpness at which the hand-made heads are never wrong."""
     compare_number(
