@@ -26,12 +26,12 @@ from glassformer.training import Trainer, TrainingSettings, average_weights, chu
 from glassformer.translator import Translator
 
 SIZES = {"d_model": 32, "num_heads": 4, "d_ff": 64, "num_encoder_layers": 1, "num_decoder_layers": 1}
-USUAL: dict[str, Any] = {"label_smoothing": 0.1, "schedule": "linear"}
+USUAL: dict[str, Any] = {"label_smoothing": 0.1, "schedule": "constant"}
 CHOICES: dict[str, dict[str, Any]] = {
     "usual": {},
     "smoothing 0": {"label_smoothing": 0.0},
     "smoothing 0.3": {"label_smoothing": 0.3},
-    "constant": {"schedule": "constant"},
+    "linear": {"schedule": "linear"},
 }
 
 
@@ -119,5 +119,5 @@ if __name__ == "__main__":
         vocabulary_size=450,
         steps=400,
         peak=0.01,
-        seeds=4,
+        seeds=8,
     )
