@@ -48,102 +48,109 @@ def _padding(lengths: list[int]) -> int:
 QUESTIONS = (
     Number(
         "train-mean-of-what",
-        "A batch does not fit into memory and is cut into two parts. One has three tokens with a surprise "
-        "of 2 each, the other a single token with 6. What is the loss of the batch?",
+        "A batch does not fit into memory and is split into two parts. One has three labels with a loss of 2 "
+        "each, the other has a single label with a loss of 6. What is the loss of the batch?",
         answer=_loss(_FIRST + _SECOND),
-        why="Four tokens have a surprise of 12 together.",
+        why="The losses of the four labels add up to 12.",
         within=0.01,
         mistakes=(
             (
                 (_loss(_FIRST) + _loss(_SECOND)) / 2,
-                "That is the mean of the parts’ means: the lone token counts as much as the three together.",
+                "That is the mean of the parts' means, in which one label counts as much as three.",
             ),
             (
                 _loss(_FIRST) + _loss(_SECOND),
-                "Sums are added up, not means, and divided once by the number of all tokens.",
+                "You added the means of the parts. Add the losses, and divide once by the number of labels.",
             ),
         ),
     ),
     Number(
         "train-lowest",
-        "There are four tokens, and label smoothing is 0.2. What is the lowest loss a model can reach? It "
-        "then gives the right token 0.85 and each other 0.05.",
+        "There are four tokens, and label smoothing is 0.2. The loss is lowest if the model gives the "
+        "correct token 0.85 and each other token 0.05. What is this lowest loss?",
         answer=_smoothed_loss(_TARGET_PROBS),
-        why="It is the entropy of what is wanted: −0.85 log 0.85 − 3 · 0.05 log 0.05.",
+        why="It is the entropy of the targets: −0.85 log 0.85 − 3 · 0.05 log 0.05.",
         within=0.01,
         mistakes=(
-            (0, "So it is without smoothing. A share of what is wanted goes to tokens that nobody wrote."),
+            (0, "That is the lowest loss without smoothing. Here the other tokens have targets, too."),
             (
                 float(-_TARGET_PROBS[_LABEL].log()),
-                "That counts the right token alone, and as if all were wanted of it.",
+                "That is the plain loss of the correct token, as if its target were 1.",
             ),
             (
                 float(-_TARGET_PROBS[_LABEL] * _TARGET_PROBS[_LABEL].log()),
-                "That leaves out the three tokens of which 0.05 is wanted each.",
+                "That leaves out the three other tokens, whose targets are 0.05 each.",
             ),
         ),
     ),
     Number(
         "train-half-the-peak",
-        "The paper’s learning rate is highest at step 4,000, where the warm-up ends. At which later step is "
-        "it down to half of that?",
+        "The paper's learning rate is highest at step 4,000, the end of its warm-up. At which later step has "
+        "it fallen to half of its peak?",
         answer=_step_at_half_peak(4000),
-        why="It falls with one over the root of the step: four times the steps, half the rate.",
+        why="The rate falls with one over the square root of the step: four times the step, half the rate.",
         mistakes=(
-            (8000, "So it would be if it fell with one over the step. It falls with its root."),
-            (2000, "There it is half as high on the way up."),
+            (8000, "This would be right for one over the step. The rate falls with its square root."),
+            (2000, "At this step the rate is half of its peak, too, but it is still rising."),
         ),
     ),
     OneOf(
         "train-upside-down",
-        "During a run the training loss is 1.9 and the loss of the validation sentences 1.2. What do you "
-        "make of it?",
+        "With label smoothing and dropout, the training loss is 1.9. The validation loss, computed without "
+        "either, is 1.2. What do you conclude?",
         (
             wrong(
                 "the model has seen the validation sentences",
-                "It need not have: the two are not counted alike.",
+                "This needs no leak: the two losses are computed differently.",
             ),
             right(
-                "it is as it should be",
-                "The training loss is smoothed, which alone keeps it from zero, and taken with dropout on.",
+                "nothing is wrong",
+                "Smoothing keeps the training loss well above zero, and dropout makes the task harder.",
             ),
             wrong(
-                "the model learns its sentences by heart", "Then the training loss would be the lower one."
+                "the model memorises its training sentences", "Then the training loss would be the lower one."
             ),
-            wrong("the learning rate is too high", "That would show in both."),
+            wrong("the learning rate is too high", "This would raise both losses."),
         ),
     ),
     Number(
         "train-padding",
-        "Four sentences have 2, 9, 3 and 10 tokens and go in two batches of two. How many places of padding "
-        "are spared if they are sorted by length first?",
+        "Four sentences of 2, 9, 3 and 10 tokens form two batches of two. How many positions of padding do "
+        "you save if you sort them by length first?",
         answer=_padding(_LENGTHS) - _padding(sorted(_LENGTHS)),
         why=(
-            "As they come, (2, 9) and (3, 10) hold 7 + 7 places of padding; sorted, (2, 3) and (9, "
-            "10) hold 1 + 1."
+            "Unsorted, (2, 9) and (3, 10) have 7 + 7 positions of padding. Sorted, (2, 3) and (9, 10) have "
+            "1 + 1."
         ),
         mistakes=(
-            (_padding(_LENGTHS), "So many there are unsorted. Sorting leaves a few."),
-            (_padding(sorted(_LENGTHS)), "So many are left when they are sorted. How many are spared?"),
+            (
+                _padding(_LENGTHS),
+                "That is the padding of the unsorted batches. The sorted ones have some, too.",
+            ),
+            (_padding(sorted(_LENGTHS)), "That is the padding of the sorted batches. How much do they save?"),
         ),
     ),
     OneOf(
-        "train-resumed",
-        "A run is killed and started again from its last checkpoint, but somebody stored the weights only. "
-        "What is different from a run that nothing disturbed?",
+        "train-near-copies",
+        "On its whole test set a model scores 53 BLEU. On the test sentences that are not within one word of "
+        "a training sentence, it scores 48. What do you conclude?",
         (
             wrong(
-                "nothing: the weights are all that was learned",
-                "Adam has learned the sizes of the gradients, too.",
+                "the model has memorised its training sentences and learned nothing else",
+                "Then it would score close to 0 on sentences without a near-copy.",
             ),
             right(
-                "its next step is as if it were Adam’s first",
-                "Its two means are gone, so all weights move at full length.",
+                "48 says more about new sentences than 53",
+                "Near-copies raise the first score, and new sentences have none.",
             ),
             wrong(
-                "the loss is that of a fresh model", "The weights are there, and with them what they know."
+                "the two scores have different signatures",
+                "Both are counted in the same way, only on different sentences.",
             ),
-            wrong("only the log has a gap", "The weights come out differently from the first step on."),
+            wrong(
+                "a test set drawn at random has no near-copies",
+                "A random draw takes near-copies apart: one goes to the test set, the other to training.",
+            ),
         ),
     ),
 )

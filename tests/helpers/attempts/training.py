@@ -79,9 +79,9 @@ def one_epoch(model, optimizer, batches, held_out):
     model.eval()
     total, count = 0.0, 0
     for batch in held_out:
-        surprises = model(batch)
-        total += surprises.sum().item()
-        count += len(surprises)
+        token_losses = model(batch)
+        total += token_losses.sum().item()
+        count += len(token_losses)
     return total / count
 
 

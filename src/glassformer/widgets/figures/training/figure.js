@@ -53,7 +53,7 @@
           "p",
           { class: "note" },
           "Cross-attention of each head in the last sentence, with the same French tokens at every step, those of " +
-            `step ${grouped(lastStep)}. Below each map: the mean of its rows’ largest weights. Pick a head.`,
+            `step ${grouped(lastStep)}. Below each map: the largest weight of a row, on average. Pick a head.`,
         ),
         heads.whole,
         large.whole,
@@ -111,7 +111,7 @@
     /** Make a sentence with its translation and reference. */
     function makeTranslation(sentence, number) {
       const french = element("p", { lang: "fr" });
-      const known = data.learned[number] ? " (in the training)" : " (unseen)";
+      const known = data.learned[number] ? " (in the training set)" : " (not in the training set)";
       const reference = element("span", { lang: "fr" }, data.references[number]);
       const whole = element(
         "div",
