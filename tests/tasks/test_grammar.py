@@ -17,6 +17,7 @@ from glassformer.tasks.grammar import (
     make_corpus,
     parse,
     split_words,
+    swaps,
     translate,
 )
 from glassformer.tasks.lexicon import ADJECTIVES, ANIMALS, PLACES, VERBS, adjective, noun, verb
@@ -141,6 +142,31 @@ def test_swapping_the_animal_changes_the_pronoun_only_if_it_is_the_antecedent():
     assert replace(mouse, adjective=adjective("wide"), object=noun("bridge")).pronoun == "il"
 
 
+@pytest.mark.parametrize(
+    ("part", "role"), [("adjective", "adjective"), ("antecedent", "subject"), ("distractor", "object")]
+)
+def test_a_swap_changes_one_word_and_the_pronoun_unless_it_is_of_the_distractor(part, role):
+    book, changed = BOOK_EXAMPLE, swaps(BOOK_EXAMPLE, part)
+    assert all(replace(new, **{role: getattr(book, role)}) == book != new for new in changed)
+    assert {new.pronoun for new in changed} == {"il" if part == "distractor" else "elle"}
+
+
+@given(examples)
+def test_swapped_adjectives_move_it_and_swapped_nouns_change_gender(example):
+    assert all(new.antecedent == example.distractor for new in swaps(example, "adjective"))
+    assert {new.antecedent for new in swaps(example, "antecedent")} == {
+        noun
+        for noun in (*ANIMALS, *PLACES)
+        if noun.kind == example.antecedent.kind and noun.gender != example.antecedent.gender
+    }
+    assert all(new.pronoun == example.pronoun for new in swaps(example, "distractor"))
+
+
+def test_an_unknown_part_to_swap_is_rejected(as_a_user):
+    with pytest.raises(ValueError, match="part must be one of 'adjective', 'antecedent', 'distractor'"):
+        swaps(BOOK_EXAMPLE, "verb")
+
+
 def test_train_and_test_share_no_pair_of_nouns(corpus):
     train, test = ({(example.subject, example.object) for example in part} for part in corpus)
     assert train
@@ -235,7 +261,7 @@ def test_english_words_are_unique_and_genders_are_balanced():
 
 
 def test_the_examples_in_the_docstrings_are_true():
-    assert doctest.testmod(grammar) == (0, 3)
+    assert doctest.testmod(grammar) == (0, 4)
 
 
 @pytest.mark.parametrize(

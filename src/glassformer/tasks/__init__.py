@@ -8,6 +8,7 @@ from glassformer.tasks.grammar import (
     make_corpus,
     parse,
     split_words,
+    swaps,
     translate,
 )
 from glassformer.tasks.lexicon import (

@@ -11,7 +11,7 @@ n' a pas ... parce qu' il"), so that articles, nouns and pronouns are always sep
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
@@ -134,6 +134,26 @@ class Example:
     def distractor_position(self) -> int:
         """Position of the distractor in the English sentence."""
         return self.source.index(self.distractor.english)
+
+
+def swaps(example: Example, part: Literal["adjective", "antecedent", "distractor"]) -> tuple[Example, ...]:
+    """List the sentences that differ from an example in one swapped word.
+
+    >>> [changed.adjective.english for changed in swaps(BOOK_EXAMPLE, "adjective")][:3]
+    ['wide', 'narrow', 'long']
+
+    Args:
+        example: sentence to change.
+        part: word to swap. "adjective" takes every adjective that makes "it" refer to the other noun.
+            "antecedent" and "distractor" take every noun of the same kind and the other gender.
+    """
+    require_choice(("adjective", "antecedent", "distractor"), part=part)
+    if part == "adjective":
+        described = example.adjective.describes
+        return tuple(replace(example, adjective=new) for new in ADJECTIVES if new.describes != described)
+    noun = example.antecedent if part == "antecedent" else example.distractor
+    role, nouns = ("subject", ANIMALS) if noun.kind == "animal" else ("object", PLACES)
+    return tuple(replace(example, **{role: new}) for new in nouns if new.gender != noun.gender)
 
 
 def parse(source: str | Iterable[str]) -> Example:
