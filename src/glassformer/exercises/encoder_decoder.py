@@ -23,12 +23,12 @@ def check_split_targets(attempt: Answer, rng: Generator) -> None:
         lambda ids: (ids[:, :-1], ids[:, 1:]),
         {
             Hint(
-                "nothing is shifted: you give the decoder the very token that it has to predict",
-                see="Two ways to a splendid loss",
+                "nothing is shifted: you give the decoder the token that it has to predict",
+                see="Two bugs that lower the loss",
             ): lambda ids: (ids[:, :-1], ids[:, :-1]),
             Hint(
                 "nothing is shifted: your inputs and labels are both the whole sentence",
-                see="Two ways to a splendid loss",
+                see="Two bugs that lower the loss",
             ): lambda ids: (ids, ids),
             "you drop the start token from both; what should the first word be predicted from?": (
                 lambda ids: (ids[:, 1:], ids[:, 1:])
@@ -57,7 +57,7 @@ def check_split_targets(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Sixty-five million")
+@check(see="Sixty-five million parameters")
 def check_decoder_layer_size(attempt: Answer) -> None:
     """Check ``decoder_layer_size(d_model, d_ff)``: number of parameters of a decoder layer."""
 
@@ -79,7 +79,7 @@ def check_decoder_layer_size(attempt: Answer) -> None:
             ),
             "you left out one norm; every sublayer has its own": size(norms=2),
             "you left out the norms": size(norms=0),
-            "you left out the biases and the norms, which are parameters too": size(
+            "you left out the biases and the norms; they are parameters, too": size(
                 norms=0, biases=0, forward_biases=False
             ),
             "you left out the biases; every linear map adds one": size(biases=0, forward_biases=False),
@@ -123,7 +123,7 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
                 lambda lp, w, pad: -right(lp, w, pad)
             ),
             "you count padding; it has no label": lambda lp, w, pad: float(nll(lp, w).mean()),
-            "you leave padding out of the sum, but still count it in the mean": (
+            "you leave padding out of the sum, but still count it when you divide": (
                 lambda lp, w, pad: float((nll(lp, w) * (w != pad)).mean())
             ),
             "you take id 0 for padding; use pad_id": lambda lp, w, pad: right(lp, w, 0),
@@ -135,7 +135,7 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
             "you average probabilities; average log-probabilities": (
                 lambda lp, w, pad: float(-np.exp(-nll(lp, w))[w != pad].mean())
             ),
-            "yours is NaN: the numbers are logarithms already, and negative": (
+            "yours is NaN: the numbers are log-probabilities already, so don't take their logarithm": (
                 lambda lp, w, pad: float(-np.log(-nll(lp, w))[w != pad].mean())
             ),
             "you average over the whole vocabulary; at each position only the label counts": (
@@ -153,7 +153,7 @@ def check_mean_nll(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Training and writing")
+@check(see="Training and decoding")
 def check_greedy_decode(attempt: Answer, rng: Generator) -> None:
     """Check ``greedy_decode(next_logits, max_length)``: greedy decoding up to the end token."""
 
@@ -211,9 +211,9 @@ def check_shortcut_accuracy(attempt: Any) -> None:
         attempt,
         0.75,
         {
-            1.0: "that is its score where the two nouns always differ in gender",
-            0.5: 'that is its score where "it" is the animal; half of these differ from their place',
-            0.25: "that is how often it is wrong",
+            1.0: "that is its score if the two nouns always differ in gender",
+            0.5: 'that is its score if "it" is the animal; average over both kinds of adjective',
+            0.25: "that is how often the rule is wrong",
             75: "right, but in per cent; the exercise asks for a share",
         },
         lambda number: (
@@ -224,23 +224,23 @@ def check_shortcut_accuracy(attempt: Any) -> None:
     )
 
 
-@check(see='From "it"')
+@check(see="Further measurements")
 def check_best_of_16(attempt: Any) -> None:
     """Check the expected accuracy of the best of 16 coins on 400 sentences."""
     compare_number(
         attempt,
         0.5441,
         {
-            0.5: "that is one coin's score; the best of the sixteen is chosen after the throws",
-            0.4559: "that is the worst of the sixteen",
+            0.5: "that is the score of one coin; choose the best of sixteen after tossing them all",
+            0.4559: "that is the worst of the sixteen; take the best",
             0.025: "that is the standard deviation of one coin's score",
             54.41: "right, but in per cent; the exercise asks for a share",
             217.6: "right, but as a count; divide by the number of sentences",
         },
         lambda number: (
-            f"{number:g} is the best of far more than sixteen: take the best of each sixteen, then the mean"
+            f"yours is {number:g}, the best of far more than sixteen: average the best of each sixteen"
             if 0.57 < number < 0.65
-            else f"yours is {number:g}: throw 16 coins 400 times, keep the best, and repeat that often"
+            else f"yours is {number:g}: toss 16 coins 400 times each, keep the best one, repeat and average"
         ),
     )
 

@@ -14,109 +14,113 @@ _, _LABELS = shift_targets(_TARGET)
 QUESTIONS = (
     OneOf(
         "encdec-splendid",
-        "After 150 steps the loss is splendid, far below that of an honest run. The translator writes fluent "
-        "French that does not fit the source. Which slip is likely?",
+        "After 150 steps, a translator's loss is far below that of a correct run. It writes fluent French "
+        "that does not fit the source. Which bug is likely?",
         (
-            wrong("the target was not shifted", "It would then say back `<start>`, for ever."),
+            wrong("the targets were not shifted", "Then it would repeat `<start>` forever."),
             right(
                 "the decoder has no causal mask",
-                "It copied each wanted word from its right, where now nothing is.",
+                "In training, it copied each label from the next position. In decoding, that one is empty.",
             ),
             wrong(
                 "padding counts in the loss",
-                "That makes a loss look better, but not a translation worse in this way.",
+                "That lowers the loss, because padding is easy to predict, but it hardly hurts translations.",
             ),
             wrong("the learning rate is too low", "Then the loss would still be high."),
         ),
     ),
     Number(
         "encdec-wanted",
-        "A target is stored as `<start> w w w <end> <pad> <pad>`, where each w is a word. How many tokens "
-        "does its loss count?",
+        "A target is stored as `<start> w w w <end> <pad> <pad>`, where each w is a word. How many labels "
+        "count in its loss?",
         answer=int((_LABELS != _PAD).sum()),
-        why="Wanted are the three words and the end. The start is only given, and padding is left out.",
+        why="The three words and the end token. The start token is only an input, and padding doesn't count.",
         mistakes=(
             (
                 int((_TARGET != _PAD).sum()),
-                "The start is never asked for: it is what the decoder begins with.",
+                "The start token is an input. It is never predicted.",
             ),
-            (_LABELS.numel(), "The two paddings are cut along, but they do not count."),
-            (3, "The end is wanted, too: without it a translator would never stop."),
+            (_LABELS.numel(), "The two padding tokens are among the labels, but they don't count."),
+            (3, "The end token counts, too. Without it, no translation would ever stop."),
         ),
     ),
     OneOf(
         "encdec-shortcut",
-        "On new sentences with new pairs of nouns a translator gets 99 % right. In each we "
-        "exchange the noun that "
-        "“it” means for one of the other gender, and half of the pronouns are wrong. What fits best?",
+        "A translator gets 99 % of new sentences right, all with new pairs of nouns. In each, we swap the "
+        "noun that “it” refers to for one of the other gender, and half of the pronouns are wrong. What fits "
+        "best?",
         (
             wrong(
-                "it has learned the training set by heart",
-                "Then new pairs of nouns would have been wrong, too.",
+                "it has memorised the training set",
+                "Then it would fail on new pairs of nouns.",
             ),
             wrong(
                 "its attention does not look at the noun",
-                "A map was not taken, and would not show what it used.",
+                "We don't know: nobody looked at a map. And a map would not show what the model uses.",
             ),
             right(
-                "it follows a rule that holds in its corpus and not in the language",
-                "In such a corpus something else gave the gender away, and the test set shared that.",
+                "it follows a rule that holds in its corpus but not in the language",
+                "Something else in the corpus gives the gender away, and the test set shares this property.",
             ),
             wrong(
                 "it is too small",
-                "The same model learned it from a corpus in which the nouns are drawn freely.",
+                "The same model learns the gender of both nouns from a corpus that draws them independently.",
             ),
         ),
     ),
     Number(
         "encdec-cross",
-        "A source has 9 tokens, and the decoder is given 6. How many weights does its cross-attention make "
-        "in each head?",
+        "A source has 9 tokens, and the decoder gets 6. How many weights does each head of cross-attention "
+        "compute?",
         answer=attention_weights(np.ones((6, 1)), np.ones((9, 1))).size,
-        why="The 6 given tokens ask, a row each; the 9 vectors of the memory are asked, a column each.",
+        why="The 6 decoder tokens give the queries, one row each; the 9 source tokens give the keys, one "
+        "column each.",
         mistakes=(
-            (36, "That is the decoder’s self-attention. In cross-attention the source is looked at."),
-            (81, "That is the encoder’s self-attention. In cross-attention the decoder asks."),
+            (36, "That is the decoder’s self-attention. In cross-attention, the keys come from the source."),
+            (
+                81,
+                "That is the encoder’s self-attention. In cross-attention, the decoder provides the queries.",
+            ),
         ),
     ),
     OneOf(
         "encdec-last-only",
-        "A loop writes greedily, without a cache. By mistake it hands the decoder only the last token at "
-        "each step, instead of all so far. What comes of it?",
+        "A greedy decoding loop has a bug: at each step, it gives the decoder only the last token instead of "
+        "all tokens so far. There is no cache. What happens?",
         (
             wrong(
-                "the same, for the mask hides the past anyway",
-                "It hides the future. The past is what is needed.",
+                "the same: the mask hides the past anyway",
+                "The mask hides the future. The decoder needs the past.",
             ),
             wrong(
                 "the same, only faster",
-                "That is a cache, which keeps the keys and values of what was written.",
+                "That would be a cache, which keeps the keys and values of earlier tokens.",
             ),
             right(
-                "each word is chosen without knowing those before the last",
-                "So it may repeat itself for ever.",
+                "each token is chosen without knowing those before the last one",
+                "So the translation may go round in circles.",
             ),
             wrong(
-                "an error, for the shapes do not fit",
-                "A sequence of one token is a sequence. Nothing complains.",
+                "an error: the shapes do not fit",
+                "A sequence of one token is a valid input, so nothing complains.",
             ),
         ),
     ),
     OneOf(
         "encdec-luckiest",
-        "Of 16 heads the best looks at the right one of two nouns in 54 % of 400 sentences. How do you find "
-        "out whether it knows the noun?",
+        "The best of 16 heads prefers the right one of two nouns in 54 % of 400 sentences. How do you find "
+        "out whether it really finds the noun?",
         (
             wrong(
-                "54 is more than 50: it does",
-                "Of sixteen coins the luckiest shows heads in 54 % of 400 throws.",
+                "54 is more than 50, so it does",
+                "Toss 16 coins 400 times each, and the best one reaches 54 % on average.",
             ),
             wrong(
-                "switch it off",
-                "That tells whether it is needed. A head may look and not be needed, and be "
-                "needed and not look.",
+                "ablate it",
+                "That shows whether it is needed. A head may find the noun without being needed, and be "
+                "needed without finding it.",
             ),
-            wrong("take the mean of all 16 heads", "A head that knows would drown among those that do not."),
+            wrong("average all 16 heads", "One head that finds the noun would drown among those that don't."),
             right(
                 "choose it on these sentences, test it on others",
                 "Luck does not carry over to new sentences.",

@@ -61,7 +61,7 @@ def decode_with_break(next_logits, max_length):
     return torch.stack(written)
 
 
-def throw_coins(best):
+def toss_coins(best):
     return best(np.random.default_rng(3).binomial(400, 0.5, (2000, 16))) / 400
 
 
@@ -96,13 +96,13 @@ RIGHT = {
         lambda next_logits, most: tuple(decoding_with(best=lambda x: x.argmax())(next_logits, most)),
     ],
     "shortcut_accuracy": [3 / 4, np.float32(0.75), torch.tensor(0.75)],
-    "best_of_16": [throw_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
+    "best_of_16": [toss_coins(lambda heads: heads.max(axis=1).mean()), 0.544, np.float64(0.54)],
 }
 
 WRONG = {
     "split_targets": {
         "nothing is shifted: your inputs and labels are both the whole sentence": lambda ids: (ids, ids),
-        "nothing is shifted: you give the decoder the very token that it has to predict": lambda ids: (
+        "nothing is shifted: you give the decoder the token that it has to predict": lambda ids: (
             ids[:, :-1],
             ids[:, :-1],
         ),
@@ -150,7 +150,7 @@ WRONG = {
         ),
         "you leave out the end token": lambda lp, w, pad: nll(lp, w)[(w != pad) & (w != END)].mean(),
         "you average probabilities": lambda lp, w, pad: -np.exp(-nll(lp, w))[w != pad].mean(),
-        "logarithms already": lambda lp, w, pad: -np.log(-nll(lp, w))[w != pad].mean(),
+        "log-probabilities already": lambda lp, w, pad: -np.log(-nll(lp, w))[w != pad].mean(),
         "you average over the whole vocabulary": lambda lp, w, pad: -lp[w != pad].mean(),
         "you use the top token; use the label": lambda lp, w, pad: -lp.max(-1)[w != pad].mean(),
         "expected a single number, yours has shape (1, 1)": lambda lp, w, pad: nll(lp, w),
@@ -177,20 +177,20 @@ WRONG = {
     "shortcut_accuracy": {
         "always differ in gender": 1.0,
         '"it" is the animal': 0.5,
-        "how often it is wrong": 0.25,
+        "how often the rule is wrong": 0.25,
         "in per cent": 75,
         "go through every animal": 0.6,
         "a share lies between 0 and 1, yours is 96: divide by the number of sentences": 96,
         "expected one number, yours is of type list": [True, False],
     },
     "best_of_16": {
-        "one coin's score": 0.5,
+        "the score of one coin": 0.5,
         "the worst": 0.456,
         "that is the standard deviation of one coin's score": 0.025,
         "in per cent": 54.41,
         "right, but as a count": 217.65,
-        "0.5975 is the best of far more than sixteen": throw_coins(np.max),
-        "yours is 0.51: throw 16 coins 400 times, keep the best, and repeat that often": 0.51,
-        "expected one number, yours is of type ndarray": throw_coins(lambda heads: heads.max(axis=1)),
+        "yours is 0.5975, the best of far more than sixteen": toss_coins(np.max),
+        "yours is 0.51: toss 16 coins 400 times each, keep the best one, repeat and average": 0.51,
+        "expected one number, yours is of type ndarray": toss_coins(lambda heads: heads.max(axis=1)),
     },
 }

@@ -69,8 +69,8 @@
     stage.append(
       prediction({
         question:
-          "In a benchmark, eight such translators were trained. How many of their 64 encoder heads attend " +
-          "from “it” more to its referent than to the other noun in over 55 of 100 sentences?",
+          "In a benchmark, sixteen such translators were trained. How many of the 64 heads in their second " +
+          "encoder layers attend from “it” more to its referent than to the other noun in over 55 of 100 sentences?",
         answers: ["All of them", "One or two", "None"],
         right: 2,
         because: "The best of the 64 heads does so in 52 of 100 sentences. Chance is 50.",
