@@ -152,8 +152,9 @@ def swaps(example: Example, part: Literal["adjective", "antecedent", "distractor
         described = example.adjective.describes
         return tuple(replace(example, adjective=new) for new in ADJECTIVES if new.describes != described)
     noun = example.antecedent if part == "antecedent" else example.distractor
-    role, nouns = ("subject", ANIMALS) if noun.kind == "animal" else ("object", PLACES)
-    return tuple(replace(example, **{role: new}) for new in nouns if new.gender != noun.gender)
+    if noun.kind == "animal":
+        return tuple(replace(example, subject=new) for new in ANIMALS if new.gender != noun.gender)
+    return tuple(replace(example, object=new) for new in PLACES if new.gender != noun.gender)
 
 
 def parse(source: str | Iterable[str]) -> Example:
