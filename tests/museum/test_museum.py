@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -70,6 +71,15 @@ def test_a_bug_names_its_source_its_chapter_and_its_tests(bug):
     assert link.path.split("/")[-1] == number.split()[-1]
     assert len(list((ROOT / "chapters").glob(f"*_{bug.chapter}.ipynb"))) == 1
     assert all(find_test(ROOT, killer) for killer in bug.killers)
+
+
+@every_bug
+def test_a_story_says_why_the_bug_looks_right_what_it_does_and_how_to_find_it(bug):
+    assert re.findall(r"^\*\*(.+?)\.\*\*", bug.story, re.MULTILINE) == [
+        "Why it looks right",
+        "What you see",
+        "How to find it",
+    ]
 
 
 @every_bug
