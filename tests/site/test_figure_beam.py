@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, START_ID
@@ -173,15 +174,15 @@ def test_the_reader_can_search_a_sentence_of_their_own(page, with_translator, fi
     field, message = figure.get_by_label("or your own"), figure.locator(".message")
     field.fill(SENTENCES[1])
     figure.get_by_role("button", name="Load the translator (7.5 MB)").click()
-    figure.get_by_role("button", name="Search").wait_for()
-    figure.locator(".summary", has_text="the best of 4 beams").wait_for()
+    expect(figure.get_by_label("sentence")).to_have_value(SENTENCES[1])  # chosen once its search is drawn
+    expect(figure.get_by_role("button", name="Search")).to_be_visible()
+    assert "the best of 4 beams" in figure.locator(".summary").inner_text()
     source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
     (theirs,) = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4, length_penalty="none")
     shown = figure.locator(".ranking .total").all_inner_texts()
     assert [float(cell.replace("−", "-")) for cell in shown] == [
         pytest.approx(one.log_probability, abs=0.006) for one in theirs
     ]
-    assert figure.get_by_label("sentence").input_value() == SENTENCES[1]
     for text, answer in ((" ", "the field is empty"), ("a " * 60, "the maximum is 48")):
         field.fill(text)
         page.keyboard.press("Enter")
