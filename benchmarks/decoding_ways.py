@@ -1,11 +1,11 @@
 """Compare decoding methods: greedy, sampling, and 1 to 64 beams with three length penalties.
 
-The pretrained translator translates sentences of Tatoeba's validation set. For each method: BLEU with a
-paired bootstrap of its difference to greedy decoding, the length relative to the references, and the mean
-log-probability. Hypotheses are ranked by each length penalty after the search, which gives the same result as
-searching with it, because beams continue by log-probability alone. In addition: how often the empty
-translation is likelier than the human reference or than the model's translation, and how often the search
-misses a likelier translation, namely the human reference.
+The pretrained translator translates Tatoeba's validation set, and some methods are measured again on the test
+set. For each method: BLEU with a paired bootstrap of its difference to greedy decoding and to four beams, the
+length relative to the references, and the mean log-probability. Hypotheses are ranked by each length penalty
+after the search, which gives the same result as searching with it, because beams continue by log-probability
+alone. In addition: how often the empty translation is likelier than the human reference or than the model's
+translation, and how often the search misses a likelier translation, namely the human reference.
 """
 
 import argparse
@@ -216,19 +216,18 @@ def draw(task: Task, seeds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Translate with every method."""
-    translator = Translator.load(options.model, device=device)
-    validation = load_corpus("tatoeba-en-fr").validation
-    sentences = Sentences(*(part[: options.sentences] for part in validation))
+def measure_split(
+    translator: Translator, sentences: Sentences, beam_sizes: Sequence[int], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Translate sentences greedily, in every way of sampling, and with every number of beams."""
     task = Task(translator, sentences, batch_size=32)
     greedy_ids = task.in_order(
         greedy_decode(task.model, source_ids, **MARKS).tolist() for _, source_ids in task.batches
     )
     greedy = task.judge(greedy_ids)
-    beams, likeliest, against = [], {}, []
-    compared = [(4, "gnmt"), (max(options.beams), "none")]
-    for beam_size in options.beams:
+    beams, likeliest, against, four = [], {}, [], {}
+    compared = [(4, "gnmt"), (max(beam_sizes), "none")]
+    for beam_size in beam_sizes:
         start = time.process_time()
         hypotheses = search(task, beam_size)
         seconds = round(time.process_time() - start, 1)
@@ -236,13 +235,20 @@ def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
         for penalty in PENALTIES:
             best = rank(hypotheses, penalty)
             row = task.judge([one.ids for one in best], np.array([one.log_probability for one in best]))
-            interval = difference(row["texts"], greedy["texts"], task.references, options.samples)
-            beams.append({"beam_size": beam_size, "length_penalty": penalty, **row, "above_greedy": interval})
+            way = {"beam_size": beam_size, "length_penalty": penalty}
+            if beam_size == 4:
+                four[penalty] = row["texts"]
+            others = {"above_greedy": greedy["texts"]}
+            if beam_size > 4:
+                others["above_four"] = four[penalty]
+            for name, texts in others.items():
+                row[name] = difference(row["texts"], texts, task.references, options.samples)
+            beams.append(way | row)
             if (beam_size, penalty) in compared:
-                way = {"beam_size": beam_size, "length_penalty": penalty}
                 against.append(way | contrast(task, row["texts"], greedy["texts"]))
             print({name: part for name, part in beams[-1].items() if name != "texts"}, seconds, flush=True)
     measured = {
+        "sentences": len(task.sources),
         "greedy": greedy,
         "sampling": draw(task, options.seeds),
         "beams": beams,
@@ -251,12 +257,26 @@ def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
     }
     for row in (measured["greedy"], *measured["sampling"], *measured["beams"]):
         del row["texts"]
+    return measured
+
+
+def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
+    """Measure every method on the validation set, and a few numbers of beams again on the test set."""
+    translator = Translator.load(options.model, device=device)
+    corpus = load_corpus("tatoeba-en-fr")
+    splits = {
+        "validation": (corpus.validation, options.beams),
+        "test": (corpus.test_sets["test"], options.beams_again),
+    }
+    measured = {}
+    for name, (pairs, beam_sizes) in splits.items():
+        sentences = Sentences(*(part[: options.sentences] for part in pairs))
+        measured[name] = measure_split(translator, sentences, beam_sizes, options)
     settings = {
         "corpus": "tatoeba-en-fr",
-        "split": "validation",
         "weights": fingerprint(translator.model),
         "samplers": SAMPLERS,
-        "signature": bleu(task.sources, task.references).signature,
+        "signature": bleu(*corpus.validation).signature,
     }
     return measured, settings
 
@@ -265,8 +285,9 @@ if __name__ == "__main__":
     run_benchmark(
         measure_all,
         model={"default": "en-fr", "help": "name of a pretrained translator, or a folder with one"},
-        sentences=1000,
+        sentences={"default": 2500, "help": "maximum number of sentences of each split"},
         beams=[1, 2, 4, 8, 16, 32, 64],
+        beams_again={"default": [1, 4, 64], "help": "numbers of beams on the test set"},
         seeds=3,
         samples={"default": 1000, "help": "bootstrap samples"},
     )
