@@ -161,12 +161,6 @@ def faults_of_anatomy(notebook):
             yield f"{part} is missing"
 
 
-# Chapters of the first edition, which do not keep to the rules of the second yet.
-FIRST_EDITION = {
-    "11_decoding",
-}
-
-
 def faults_of_the_main_line(path):
     """At most 3,000 words and a dozen claims, and the stated minutes are those that it takes."""
     chapter = Chapter(path)
@@ -231,9 +225,7 @@ def names_bound_by(statement):
     [faults_of_the_main_line, faults_of_claim_cells, faults_of_stored_claims],
     ids=lambda rule: rule.__name__,
 )
-@pytest.mark.parametrize(
-    "path", [path for path in CHAPTERS if path.stem not in FIRST_EDITION], ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_of_the_second_edition_keeps_to_the_rule(path, rule):
     assert list(rule(path)) == []
 

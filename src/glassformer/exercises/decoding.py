@@ -34,15 +34,19 @@ def check_greedy_step(attempt: Answer, rng: Generator) -> None:
             "your finished sentences get the end id again; they should get the pad id, 0": (
                 lambda x, ended: np.where(ended, _END, x.argmax(axis=-1))
             ),
-            "you return the logits themselves; which words do they belong to?": (
+            "you return the highest logits; return the ids of their words": (
                 lambda x, ended: np.where(ended, _PAD, x.max(axis=-1))
             ),
-            "you choose the least likely word": lambda x, ended: np.where(ended, _PAD, x.argmin(axis=-1)),
-            "you choose one word for all sentences together; each sentence has its own": (
+            "you choose the least probable word; choose the most probable one": lambda x, ended: np.where(
+                ended, _PAD, x.argmin(axis=-1)
+            ),
+            "you choose one word for all sentences; each sentence has its own": (
                 lambda x, ended: np.where(ended, _PAD, x.argmax() % x.shape[1])
             ),
             "you return a row for each sentence; return one id": lambda x, ended: x * ~ended[:, None],
-            "you choose a sentence for each word; words are the last axis": lambda x, ended: x.argmax(axis=0),
+            "you choose a sentence for each word; the words are the last axis": lambda x, ended: x.argmax(
+                axis=0
+            ),
         },
         [
             (np.array([[0.3, 0.1, 0.2, 1.5]]), np.array([False])),
@@ -53,27 +57,27 @@ def check_greedy_step(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Keep what was computed")
+@check(see="The cache")
 def check_cache_savings(attempt: Any) -> None:
     """Check how many key and value projections a cache saves for 30 tokens in 6 layers."""
     compare_number(
         attempt,
         5220,
         {
-            5580: "that is the number without a cache; a cache computes some of them too",
-            360: "that is the number with a cache: one key and one value for each token and layer",
-            2610: "you counted one vector for each token and layer; there are a key and a value",
+            5580: "that is the number without a cache; subtract what is computed with one",
+            360: "that is the number with a cache; how many more are there without one?",
+            2610: "you counted one vector for each token and layer; there is a key and a value",
             870: "that is one layer; there are six",
-            435: "those are the keys of one layer; there are values too, and six layers",
+            435: "those are the keys of one layer; count the values too, in six layers",
             10440: "you counted 30 tokens at each step; step t has t tokens, half as many on average",
-            10800: "you counted 30 tokens at each step, not t; and a cache computes 360 vectors too",
+            10800: "step t has t tokens, not 30; then subtract the 360 with a cache",
             4860: "you left out step 30; count from 1 to 30",
         },
         lambda number: f"yours is {number:g}: step t projects t tokens without a cache, and one with it",
     )
 
 
-@check(see="Longer is less likely")
+@check(see="The length penalty")
 def check_scores(attempt: Answer, rng: Generator) -> None:
     """Check ``scores(log_probabilities, lengths, alpha)``: length-normalised scores of hypotheses."""
 
@@ -93,7 +97,7 @@ def check_scores(attempt: Answer, rng: Generator) -> None:
             "you take the power of n alone; first add 5 and divide by 6": divided_by(lambda n, a: n**a),
             "you take the power of 5 + n alone; divide by 6 first": divided_by(lambda n, a: (5 + n) ** a / 6),
             "you add 5 to the length, but do not divide by 6": divided_by(lambda n, a: (5 + n) ** a),
-            "your penalty lacks the 5; (n / 6) ** alpha hardly holds a short hypothesis back": divided_by(
+            "your penalty lacks the 5; it should be ((5 + n) / 6) ** alpha": divided_by(
                 lambda n, a: (n / 6) ** a
             ),
             "you multiply by alpha; it is an exponent": divided_by(lambda n, a: a * (5 + n) / 6),
@@ -101,7 +105,9 @@ def check_scores(attempt: Answer, rng: Generator) -> None:
             "you multiply; log-probabilities are negative, so divide to raise a long hypothesis": (
                 divided_by(lambda n, a: ((5 + n) / 6) ** -a)
             ),
-            "you take logarithms of log-probabilities": (lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a),
+            "you take the logarithm of log-probabilities; use them as they are": (
+                lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a
+            ),
         },
         [
             (np.array([-3.0]), np.array([7]), 1.5),
@@ -111,12 +117,12 @@ def check_scores(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="By chance")
+@check(see="Sampling")
 def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
     """Check ``next_probabilities(logits, temperature, top_p)``: nucleus sampling with temperature."""
 
     def before(probabilities: Array) -> Array:
-        """Sum the probabilities of all words more likely than each."""
+        """Sum the probabilities of all words that are more probable than each."""
         order = np.argsort(-probabilities)
         sums = np.empty_like(probabilities)
         sums[order] = probabilities[order].cumsum() - probabilities[order]
@@ -175,13 +181,13 @@ def check_next_probabilities(attempt: Answer, rng: Generator) -> None:
             "you return sorted probabilities; each belongs at the index of its word": (
                 lambda x, t, p: -np.sort(-drawn()(x, t, p))
             ),
-            "you add up in the order of the vocabulary; begin with the most likely word": drawn(
+            "you add up in the order of the vocabulary; start with the most probable word": drawn(
                 keep=lambda each, top_p: each.cumsum() - each < top_p
             ),
-            "your set is in sorted order, but the words are not; map it back": drawn(
+            "your set is in sorted order; map it back to the order of the vocabulary": drawn(
                 keep=lambda each, top_p: before(np.sort(each)[::-1]) < top_p
             ),
-            "you keep the least likely words; keep the most likely": drawn(keep=least_likely),
+            "you keep the least probable words; keep the most probable ones": drawn(keep=least_likely),
         },
         [
             (np.log(np.array([0.3, 0.7])), 1.0, 0.5),
@@ -242,7 +248,7 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
             "you divide by the number of words; divide by the number of n-grams": (
                 lambda t, r, n: (grams(t, n) & grams(r, n)).total() / len(t)
             ),
-            "that is a count; divide by the number of n-grams in the translation": (
+            "you return a count; divide it by the number of n-grams in the translation": (
                 lambda t, r, n: (grams(t, n) & grams(r, n)).total()
             ),
         },
@@ -263,7 +269,7 @@ def check_clipped_precision(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Several ways at once")
+@check(see="Beam search")
 def check_beam_step(attempt: Answer, rng: Generator) -> None:
     """Check ``beam_step(ids, totals, log_probs, beam_size, num_ended)``: the hypotheses kept."""
 

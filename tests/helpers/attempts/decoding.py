@@ -198,8 +198,8 @@ WRONG = {
         "your finished sentences go on": lambda x, ended: x.argmax(-1),
         "yours is inverted": lambda x, ended: x.argmax(-1) * ended,
         "your finished sentences get the end id again": lambda x, ended: np.where(ended, END, x.argmax(-1)),
-        "the logits themselves": lambda x, ended: x.max(-1) * ~ended,
-        "least likely": lambda x, ended: x.argmin(-1) * ~ended,
+        "you return the highest logits": lambda x, ended: x.max(-1) * ~ended,
+        "you choose the least probable word": lambda x, ended: x.argmin(-1) * ~ended,
         "each sentence has its own": lambda x, ended: np.where(ended, 0, x.argmax() % x.shape[1]),
         "you return a row for each sentence": lambda x, ended: np.where(ended[:, None], 0, x),
         "a sentence for each word": lambda x, ended: x.argmax(0),
@@ -212,7 +212,7 @@ WRONG = {
         "there are six": 870,
         "those are the keys of one layer": 435,
         "you counted 30 tokens at each step; step t has t tokens": 10440,
-        "you counted 30 tokens at each step, not t": 10800,
+        "step t has t tokens, not 30; then subtract": 10800,
         "count from 1 to 30": 4860,
         "yours is 7: step t projects t tokens without a cache, and one with it": 7,
     },
@@ -222,13 +222,11 @@ WRONG = {
         "of n alone": lambda p, n, a: p / n**a,
         "you take the power of 5 + n alone": lambda p, n, a: p / ((5 + n) ** a / 6),
         "you add 5 to the length": lambda p, n, a: p / (5 + n) ** a,
-        "your penalty lacks the 5; (n / 6) ** alpha hardly holds a short hypothesis back": lambda p, n, a: (
-            p / (n / 6) ** a
-        ),
+        "your penalty lacks the 5": lambda p, n, a: p / (n / 6) ** a,
         "you multiply by alpha": lambda p, n, a: p / (a * (5 + n) / 6),
         "yours ignores alpha": lambda p, n, a: p / ((5 + n) / 6),
         "you multiply; log-probabilities are negative": lambda p, n, a: p * ((5 + n) / 6) ** a,
-        "you take logarithms of log-probabilities": lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a,
+        "you take the logarithm of log-probabilities": lambda p, n, a: np.log(-p) / ((5 + n) / 6) ** a,
         "wrong for this input": lambda p, n, a: p / ((5 + n) // 6) ** a,
     },
     "next_probabilities": {
@@ -255,7 +253,7 @@ WRONG = {
         "you return sorted probabilities": lambda *given: np.sort(next_probabilities(*given))[::-1],
         "you add up in the order of the vocabulary": lambda x, t, p: sampling_in_order(softmax(x / t), p),
         "in sorted order": lambda x, t, p: sampling_by_sorted_mask(softmax(x / t), p),
-        "you keep the least likely words": least_likely,
+        "you keep the least probable words": least_likely,
         "wrong for this input": lambda x, t, p: next_probabilities(x, t, p**2),
     },
     "clipped_precision": {
@@ -272,7 +270,7 @@ WRONG = {
         "your n-grams do not overlap": without_overlap,
         "yours ignores n": lambda t, r, n: clipped_precision(t, r, 1),
         "the number of words": lambda t, r, n: clipped_precision(t, r, n) * len(grams(t, n)) / len(t),
-        "that is a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),
+        "you return a count": lambda t, r, n: round(clipped_precision(t, r, n) * len(grams(t, n))),
         "wrong for this input": lambda t, r, n: 1 - clipped_precision(t, r, n),
     },
     "beam_step": {
