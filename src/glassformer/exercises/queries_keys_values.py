@@ -219,7 +219,7 @@ def check_attend_in_batches(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="The same formula in 1964")
+@check(see="A close relative from 1964")
 def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
     """Check ``kernel_regression(x, keys, values, bandwidth)``: one estimate for each x."""
 
@@ -263,7 +263,7 @@ def check_kernel_regression(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="The same formula in 1964")
+@check(see="A close relative from 1964")
 def check_leave_one_out_error(attempt: Answer, rng: Generator) -> None:
     """Check ``leave_one_out_error(keys, values, bandwidth)``: leave-one-out squared error."""
 
