@@ -22,7 +22,13 @@ from glassformer.data import Corpus, Sentences, TokenBatches, Tokenizer
 from glassformer.metrics import bleu
 from glassformer.modules import Transformer, TransformerConfig
 from glassformer.tasks import join_words, make_corpus
-from glassformer.training import Trainer, TrainingSettings, average_weights, chunked_loss, list_checkpoints
+from glassformer.training import (
+    Trainer,
+    TrainingSettings,
+    average_weights,
+    chunked_cross_entropy,
+    list_checkpoints,
+)
 from glassformer.translator import Translator
 
 SIZES = {"d_model": 32, "num_heads": 4, "d_ff": 64, "num_encoder_layers": 1, "num_decoder_layers": 1}
@@ -57,7 +63,9 @@ def score(translator: Translator, sentences: Sentences) -> dict[str, float]:
     planned = batches.epoch(0)
     with torch.no_grad():
         total = sum(
-            chunked_loss(translator.model, *(ids.to(device) for ids in batches.collate(indices))).item()
+            chunked_cross_entropy(
+                translator.model, *(ids.to(device) for ids in batches.collate(indices))
+            ).item()
             for indices in planned
         )
     translations = translator.translate(sentences.sources, beam_size=1)

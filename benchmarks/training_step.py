@@ -2,7 +2,7 @@
 
 One batch of random sentences without padding, label smoothing 0.1, dropout 0.1, fused Adam, float32, one
 thread. The other libraries compute all logits and pass them to PyTorch's cross-entropy; ours computes the
-loss in chunks (`glassformer.training.chunked_loss`). "bfloat16" adds autocast, which rounds.
+loss in chunks (`glassformer.training.chunked_cross_entropy`). "bfloat16" adds autocast, which rounds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ from table import print_table
 from torch import Tensor
 from turns import Implementation, Measured, take_turns
 
-from glassformer.training import chunked_loss
+from glassformer.training import chunked_cross_entropy
 
 SMOOTHING = 0.1
 OURS, THEIRS = "glassformer", "torch.nn.Transformer"
@@ -37,7 +37,7 @@ def prepare(peer: str, size_name: str, way: str) -> Callable[[], tuple[float, in
 
     def loss() -> Tensor:
         if in_chunks:
-            total = chunked_loss(model, source_ids, target_ids, label_smoothing=SMOOTHING)
+            total = chunked_cross_entropy(model, source_ids, target_ids, label_smoothing=SMOOTHING)
             return total / target_ids[:, 1:].numel()
         logits = to_logits(source_ids, target_ids[:, :-1])
         return F.cross_entropy(

@@ -18,7 +18,7 @@ from glassformer.modules.recurrent import AdditiveAttentionTranslator, Recurrent
 from glassformer.modules.transformer import Transformer, TransformerConfig
 from glassformer.tasks.lookup import AttentionLookup, LookupTask
 from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import chunked_loss, teacher_forced_loss
+from glassformer.training.loss import chunked_cross_entropy, teacher_forced_loss
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this PyTorch has no Python backends")
 
@@ -134,8 +134,8 @@ def test_a_mask_made_on_the_cpu_is_refused(elsewhere):
     ("make_model", "loss"),
     [
         (make_transformer, teacher_forced_loss),
-        (make_transformer, chunked_loss),
-        (make_recurrent, chunked_loss),
+        (make_transformer, chunked_cross_entropy),
+        (make_recurrent, chunked_cross_entropy),
     ],
 )
 def test_loss_gradients_and_an_optimizer_step_are_those_of_the_cpu(make_model, loss, elsewhere):

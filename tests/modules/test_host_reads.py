@@ -5,7 +5,7 @@ import torch
 from rehearsal_device import IS_SUPPORTED, count_host_reads, rehearsal
 
 from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.training.loss import chunked_loss, teacher_forced_loss
+from glassformer.training.loss import chunked_cross_entropy, teacher_forced_loss
 
 pytestmark = pytest.mark.skipif(not IS_SUPPORTED, reason="this PyTorch has no Python backends")
 SOURCE, TARGET = torch.tensor([[3, 4, 5], [6, 0, 0]]), torch.tensor([[1, 3, 4, 2], [1, 5, 2, 0]])
@@ -44,7 +44,7 @@ def test_a_step_of_decoding_with_a_cache_reads_nothing(accelerator):
     assert not counts
 
 
-@pytest.mark.parametrize(("loss", "reads"), [(teacher_forced_loss, 0), (chunked_loss, 1)])
+@pytest.mark.parametrize(("loss", "reads"), [(teacher_forced_loss, 0), (chunked_cross_entropy, 1)])
 def test_a_training_step_reads_nothing_in_the_model(loss, reads, accelerator):
     """The chunked loss reads the number of labels, because it drops padding."""
     model = make_transformer(accelerator)

@@ -12,7 +12,7 @@ from glassformer.modules.recurrent import (
     RecurrentConfig,
 )
 from glassformer.modules.transformer import Transformer, TransformerConfig
-from glassformer.training.loss import chunked_loss, cross_entropy, shift_targets, teacher_forced_loss
+from glassformer.training.loss import chunked_cross_entropy, cross_entropy, shift_targets, teacher_forced_loss
 
 PAD, START, END = 0, 1, 2
 BATCH, TIME, VOCABULARY = 3, 5, 11
@@ -130,7 +130,7 @@ TRANSLATORS = {
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk_size", [1, 4, 100])
 @pytest.mark.parametrize("kind", TRANSLATORS)
-def test_the_chunked_loss_equals_the_plain_loss_in_value_and_gradient(
+def test_the_chunked_cross_entropy_equals_the_plain_loss_in_value_and_gradient(
     kind, chunk_size, label_smoothing, device
 ):
     model = TRANSLATORS[kind]().to(device)
@@ -140,19 +140,19 @@ def test_the_chunked_loss_equals_the_plain_loss_in_value_and_gradient(
     decoder_input_ids, labels = shift_targets(target_ids)
     plain = 6 * cross_entropy(model(source_ids, decoder_input_ids), labels, PAD, **options)
     wanted = torch.autograd.grad(plain, list(model.parameters()))
-    chunked = chunked_loss(model, source_ids, target_ids, chunk_size=chunk_size, **options)
+    chunked = chunked_cross_entropy(model, source_ids, target_ids, chunk_size=chunk_size, **options)
     assert_close(chunked, plain)
     assert_close(torch.autograd.grad(chunked, list(model.parameters())), wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_the_chunked_loss_never_holds_all_logits():
+def test_the_chunked_cross_entropy_never_holds_all_logits():
     vocabulary_size, time = 5003, 101
     model = Transformer(
         TransformerConfig.tiny(vocabulary_size, d_model=4, d_ff=4, num_heads=1, num_encoder_layers=1)
     )
     ids = torch.full((3, time), 7)
     with TorchDispatchLargest() as largest:
-        chunked_loss(model, ids, ids, chunk_size=13).backward()
+        chunked_cross_entropy(model, ids, ids, chunk_size=13).backward()
     assert largest.numel < vocabulary_size * (time - 1)
     with TorchDispatchLargest() as largest:
         teacher_forced_loss(model, ids, ids).backward()
@@ -171,26 +171,26 @@ class TorchDispatchLargest(TorchDispatchMode):
         return given
 
 
-def test_the_chunked_loss_is_the_same_without_gradients():
+def test_the_chunked_cross_entropy_is_the_same_without_gradients():
     model = small_transformer()
     ids = torch.tensor([[START, 6, 7, 8, END]])
-    with_gradients = chunked_loss(model, ids, ids)
+    with_gradients = chunked_cross_entropy(model, ids, ids)
     with torch.no_grad():
-        assert_close(chunked_loss(model, ids, ids), with_gradients.detach())
+        assert_close(chunked_cross_entropy(model, ids, ids), with_gradients.detach())
 
 
 def test_half_precision_gives_close_gradients():
     model = small_transformer()
     ids = torch.tensor([[START, 6, 7, 8, END]])
-    wanted = torch.autograd.grad(chunked_loss(model, ids, ids), list(model.parameters()))
+    wanted = torch.autograd.grad(chunked_cross_entropy(model, ids, ids), list(model.parameters()))
     with torch.autocast("cpu", torch.bfloat16):
-        loss = chunked_loss(model, ids, ids)
+        loss = chunked_cross_entropy(model, ids, ids)
     assert loss.dtype == torch.float32
     given = torch.autograd.grad(loss, list(model.parameters()))
     apart = sum((one - other).square().sum() for one, other in zip(given, wanted, strict=True))
     assert apart.sqrt() < 0.05 * sum(one.square().sum() for one in wanted).sqrt()
 
 
-def test_the_chunked_loss_rejects_labels_of_padding_alone():
+def test_the_chunked_cross_entropy_rejects_labels_of_padding_alone():
     with pytest.raises(ValueError, match="more than padding"):
-        chunked_loss(small_transformer(), torch.tensor([[3, END]]), torch.tensor([[START, PAD]]))
+        chunked_cross_entropy(small_transformer(), torch.tensor([[3, END]]), torch.tensor([[START, PAD]]))

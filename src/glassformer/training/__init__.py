@@ -13,7 +13,7 @@ from glassformer.training.evaluation import Evaluation, evaluate, score_translat
 from glassformer.training.folders import average_checkpoints, find_translator
 from glassformer.training.log import RunLog, read_log
 from glassformer.training.loop import draw_batches, train
-from glassformer.training.loss import chunked_loss, cross_entropy, shift_targets, teacher_forced_loss
+from glassformer.training.loss import chunked_cross_entropy, cross_entropy, shift_targets, teacher_forced_loss
 from glassformer.training.parallel import Workers, join_workers
 from glassformer.training.run import Recipe, read_recipe, run_recipe, small_config
 from glassformer.training.schedule import learning_rate_at, paper_learning_rate

@@ -78,7 +78,7 @@ def teacher_forced_loss(
     return cross_entropy(model(source_ids, decoder_input_ids), labels, model.config.pad_id)
 
 
-def chunked_loss(
+def chunked_cross_entropy(
     model: Transformer | FixedContextTranslator,
     source_ids: Int[Tensor, "batch source"],
     target_ids: Int[Tensor, "batch target"],

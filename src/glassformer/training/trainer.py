@@ -25,7 +25,7 @@ from glassformer.training.checkpoints import (
     save_checkpoint,
 )
 from glassformer.training.log import RunLog
-from glassformer.training.loss import chunked_loss
+from glassformer.training.loss import chunked_cross_entropy
 from glassformer.training.parallel import Workers
 from glassformer.training.schedule import learning_rate_at
 from glassformer.training.settings import TrainingSettings
@@ -159,7 +159,7 @@ class Trainer:
 
     def _loss(self, batch: Batch, label_smoothing: float) -> Tensor:
         """Sum the loss over the target tokens of a batch."""
-        return chunked_loss(
+        return chunked_cross_entropy(
             self.model,
             batch.source_ids.to(self.device),
             batch.target_ids.to(self.device),
