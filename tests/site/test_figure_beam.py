@@ -5,7 +5,6 @@ import math
 
 import pytest
 import torch
-from playwright.sync_api import expect
 
 from glassformer.data.tokenizer import Tokenizer
 from glassformer.data.vocabulary import END_ID, START_ID
@@ -174,8 +173,10 @@ def test_the_reader_can_search_a_sentence_of_their_own(page, with_translator, fi
     field, message = figure.get_by_label("or your own"), figure.locator(".message")
     field.fill(SENTENCES[1])
     figure.get_by_role("button", name="Load the translator (7.5 MB)").click()
-    expect(figure.get_by_label("sentence")).to_have_value(SENTENCES[1])  # chosen once its search is drawn
-    expect(figure.get_by_role("button", name="Search")).to_be_visible()
+    # The first sentence's summary reads alike, so wait for the option: it is added when the search is drawn.
+    figure.locator(f"option[value={SENTENCES[1]!r}]").wait_for(state="attached")
+    assert figure.get_by_label("sentence").input_value() == SENTENCES[1]
+    assert figure.get_by_role("button", name="Search").is_visible()
     assert "the best of 4 beams" in figure.locator(".summary").inner_text()
     source_ids = torch.tensor([[*tokenizer.encode([SENTENCES[1]])[0], END_ID]])
     (theirs,) = beam_search(model, source_ids, **MARKS, beam_size=4, n_best=4, length_penalty="none")

@@ -16,6 +16,7 @@
     positions: ["sinusoidal", "learned", "rotary", "alibi", "none"],
   };
   const SETTINGS = new Set([...SIZES, ...Object.keys(CHOICES), "pad_id", "dropout"]);
+  const OPTIONAL = new Set(["attention_dropout", "activation_dropout"]); // models saved before them lack both
   const RECURRENT = ["fixed_context", "additive_attention"];
   const OLD_NAMES = { linear_bias: "alibi" }; // of position schemes
 
@@ -44,7 +45,7 @@
     const names = Object.keys(config);
     const missing = [...SETTINGS].filter((name) => !names.includes(name));
     if (missing.length) throw invalid(`lacks ${missing.join(", ")}`);
-    const unknown = names.filter((name) => !SETTINGS.has(name));
+    const unknown = names.filter((name) => !SETTINGS.has(name) && !OPTIONAL.has(name));
     if (unknown.length) throw invalid(`has unknown settings: ${unknown.join(", ")}`);
     for (const name of SIZES) {
       const size = config[name];
