@@ -85,7 +85,7 @@ def check_longest_text(attempt: Any) -> None:
     )
 
 
-@check(see="The price in memory")
+@check(see="Generating word by word")
 def check_cache_bytes(attempt: Answer) -> None:
     """Check ``cache_bytes(length, num_layers, d_model)``: the size of a cache of keys and values."""
     slips: dict[str, Answer] = {
@@ -113,7 +113,7 @@ def check_cache_bytes(attempt: Answer) -> None:
     )
 
 
-@check(see="The clock")
+@check(see="Measured times")
 def check_exponent(attempt: Answer, rng: Generator) -> None:
     """Check ``exponent(lengths, seconds)``: the slope between two points on logarithmic axes."""
     slips: dict[str, Answer] = {

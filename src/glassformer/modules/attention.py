@@ -1,6 +1,6 @@
 """Differentiable attention and multi-head attention (Vaswani et al., 2017, section 3.2).
 
-Two code paths give the same result. The taught path computes the weights and returns them. The fused path
+Two code paths give the same result. The explicit path computes the weights and returns them. The fused path
 calls PyTorch's kernel, which is faster and does not store the weights (except on a CPU with dropout, where
 the fused path computes them as well).
 """
@@ -51,7 +51,7 @@ def scaled_dot_product_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Differentiable twin of `reference.attention.scaled_dot_product_attention` (the taught path).
+    """Differentiable twin of `reference.attention.scaled_dot_product_attention` (the explicit path).
 
     With ``dropout``, each weight is dropped with that probability and the others are scaled up. As in
     PyTorch, the weights are returned after dropout, so their rows need not sum to one.

@@ -9,7 +9,8 @@ _LENGTHS = np.array([1.0, 3.0])
 QUESTIONS = (
     Number(
         "cost-triple",
-        "A text becomes three times as long. How much more does attention multiply, projections aside?",
+        "A text becomes three times as long. By what factor do the multiplications of attention grow, "
+        "projections aside?",
         answer=float(np.square(_LENGTHS)[1] / np.square(_LENGTHS)[0]),
         why="Attention compares every word with every word, and 3² = 9.",
         mistakes=(
@@ -40,7 +41,7 @@ QUESTIONS = (
         'What is true of the phrase that attention looks anywhere "in constant time"?',
         (
             right(
-                "The number of steps that must wait does not depend on the length.",
+                "For a known text, the number of sequential operations does not depend on its length.",
                 "No position waits for another.",
             ),
             wrong(
@@ -50,17 +51,17 @@ QUESTIONS = (
                 "The memory of all weights does not depend on the length.",
                 "There is a weight for each pair of words.",
             ),
-            right("Any two words are one hop apart.", "Every output reads every word directly."),
+            right("The path between any two words has length 1.", "Every output reads every word directly."),
         ),
     ),
     OneOf(
         "cost-fused",
         "A fused routine computes attention block by block. What does it save?",
         (
-            right("memory", "It never stores all weights at once."),
+            right("memory", "It never stores all weights at once. On long texts this makes it faster, too."),
             wrong("multiplications", "It still computes a score for every pair."),
             wrong("parameters", "Attention itself has none, and the projections stay the same."),
-            wrong("nothing", "At 8,192 words it used a few megabytes where the taught path used hundreds."),
+            wrong("nothing", "At 8,192 words it used a few megabytes where the explicit path used hundreds."),
         ),
     ),
     OneOf(
@@ -68,7 +69,7 @@ QUESTIONS = (
         "You pass a causal mask to attention as an array. What happened to the time in our measurement?",
         (
             wrong("It halved.", "That would need a routine that skips the forbidden pairs."),
-            right("It grew.", "All scores are computed, and the mask comes on top."),
+            right("It grew.", "All scores are computed, and then the mask has to be read and applied."),
             wrong("It stayed the same.", "The mask itself has to be read and applied."),
         ),
     ),
@@ -78,7 +79,7 @@ QUESTIONS = (
         (
             wrong("never", "At 2,048 words it was faster in every setting."),
             wrong("always", "At 16 words attention was faster in every setting."),
-            wrong("for short texts", "There attention does less work, and its steps do not wait."),
+            wrong("for short texts", "There attention does less work, and no position waits for another."),
             right("for long texts", "The work of attention grows with the square of the length."),
         ),
     ),
