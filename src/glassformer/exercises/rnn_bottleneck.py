@@ -131,7 +131,7 @@ def check_fixed_rnn(attempt: Answer, rng: Generator) -> None:
     compare(attempt, right, slips, cases)
 
 
-@check(see="A cell that keeps: the LSTM")
+@check(see="The LSTM: a cell that can hold on to a signal")
 def check_lstm_step(attempt: Answer, rng: Generator) -> None:
     """Check ``lstm_step(gates, cell)``: the next state and the next cell.
 
