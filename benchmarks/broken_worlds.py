@@ -77,16 +77,20 @@ def _never_trained() -> None:
 
 def _loaded_weights_shuffled() -> None:
     """The numbers of each loaded weight matrix are in random order."""
+    from safetensors.torch import load_file
+
     load = torch.nn.Module.load_state_dict
 
-    def load_shuffled(self: torch.nn.Module, state: Any, *rest: Any, **options: Any) -> Any:
-        shuffled = {
+    def shuffled(state: Any) -> dict[str, torch.Tensor]:
+        return {
             name: weight.flatten()[torch.randperm(weight.numel())].reshape(weight.shape)
             for name, weight in state.items()
         }
-        return load(self, shuffled, *rest, **options)
 
-    torch.nn.Module.load_state_dict = load_shuffled
+    torch.nn.Module.load_state_dict = lambda self, state, *rest, **options: load(
+        self, shuffled(state), *rest, **options
+    )
+    _replace(load_file, lambda *given, **options: shuffled(load_file(*given, **options)))
 
 
 def _initialisation_times(factor: float) -> None:
