@@ -52,12 +52,12 @@ def test_blocks_are_side_by_side_in_the_given_order():
     )
 
 
-def test_only_norms_are_filled():
+def test_only_norms_and_sums_are_filled():
     ax = plot_blocks("post-norm")
     filled = [
         patch for patch in ax.patches if isinstance(patch, FancyBboxPatch) and patch.get_facecolor()[3] == 1
     ]
-    assert len(filled) == written(ax).count("norm")
+    assert len(filled) == written(ax).count("norm") + written(ax).count("+")
 
 
 def test_all_words_have_the_colours_of_the_book():

@@ -3,7 +3,7 @@
 from matplotlib.axes import Axes
 
 from glassformer.plotting.sketch import Sketch
-from glassformer.plotting.style import COLORS, SIZES, WIDTH, styled
+from glassformer.plotting.style import SIZES, WIDTH, styled
 from glassformer.validation import require_choice
 
 _SUBLAYERS = {
@@ -72,7 +72,8 @@ def _sublayer(sketch: Sketch, name: str, stream: float, bottom: float, *, pre_no
         sketch.arrow((end + 1.2, box - 1.4), (end + 1.2, box + 1.2), (end, box + 1.2))
         sketch.text(end + 1.8, box - 2.3, "memory", align="right")
     sketch.arrow((middle, box + _BOX_HEIGHT), (middle, plus), (stream + 1.1, plus))
-    sketch.label("+", (stream - 0.9, plus - 0.9, 1.8, 1.8), color=COLORS["violet"], size=SIZES["label"])
+    sketch.box((stream - 0.9, plus - 0.9, 1.8, 1.8), lit=True, radius=0.9)
+    sketch.text(stream, plus, "+", color="white", size=SIZES["label"], weight="bold")
     if not pre_norm:
         _norm(sketch, stream - 2.4, plus + 1.3, 4.8)
 

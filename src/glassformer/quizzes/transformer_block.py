@@ -60,7 +60,7 @@ QUESTIONS = (
         "An encoder layer has d_ff = 8 · d_model, twice the usual width. About which share of its parameters "
         "belongs to attention?",
         answer=_attention_share(8),
-        why="Attention has 4 d² numbers and the network 2 · 8 d² = 16 d²: 4 of 20.",
+        why="Attention has 4 d² parameters and the network 2 · 8 d² = 16 d²: 4 of 20.",
         within=0.01,
         mistakes=(
             (_attention_share(4), "That is the share for the usual d_ff = 4 · d_model."),
@@ -86,11 +86,11 @@ QUESTIONS = (
             right(
                 "their outputs change the stream relatively little",
                 "They read a normalised copy, so they add about as much as the first layers, but to a "
-                "longer vector.",
+                "vector with a larger norm.",
             ),
             wrong(
                 "their inputs become too large for them",
-                "Their inputs are normalised and so have the same length in every layer.",
+                "Their inputs are normalised and so have the same norm in every layer.",
             ),
             wrong(
                 "they make all words alike",
