@@ -150,7 +150,7 @@ def check_right_divisor(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Unit vectors are another matter")
+@check(see="Unit vectors behave differently")
 def check_cosine_weights(attempt: Answer, rng: Generator) -> None:
     """Check ``cosine_weights(query, key, scale)``: attention weights from scaled cosines."""
 
