@@ -33,6 +33,7 @@ HOSTS = {
     "tatoeba.org",
     "transformer-circuits.pub",
     "www.evanmiller.org",
+    "www.lesswrong.com",
     "www.manythings.org",
     urlsplit(CONFIG["html"]["baseurl"]).hostname,
 }
