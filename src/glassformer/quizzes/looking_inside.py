@@ -50,8 +50,8 @@ QUESTIONS = (
     ),
     OneOf(
         "looking-six-heads",
-        "Each of the six heads of an attention can be removed alone at a loss of 0.2 BLEU. Removing all six "
-        "loses 10. What can you conclude?",
+        "Each of the six heads of an attention layer can be removed alone at a loss of 0.2 BLEU. "
+        "Removing all six loses 10. What can you conclude?",
         (
             wrong(
                 "One measurement is wrong, because losses add up.",
