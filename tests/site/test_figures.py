@@ -90,13 +90,13 @@ def assert_only_tables_are_seen(page):
 
 
 def sticking_out(page):
-    return page.eval_on_selector_all(
-        "glass-figure > .stage *",
-        """all => all.filter((inner) => {
+    # One call: a figure that redraws between finding and measuring would leave detached elements.
+    return page.evaluate(
+        """() => [...document.querySelectorAll("glass-figure > .stage *")].filter((inner) => {
             const box = inner.getBoundingClientRect();
             const stage = inner.closest(".stage").getBoundingClientRect();
             return box.width > 1 && (box.right > stage.right + 1 || box.left < stage.left - 1);
-        }).map((inner) => inner.outerHTML.slice(0, 80))""",
+        }).map((inner) => inner.outerHTML.slice(0, 80))"""
     )
 
 
