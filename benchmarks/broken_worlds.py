@@ -203,6 +203,14 @@ def _softmax(change: Callable[[Any], Any], *, masked: bool = True) -> None:
     _replace(theirs, torch_softmax)
 
 
+def _causal_mask_reversed() -> None:
+    """The causal mask shows the future and hides the past."""
+    from glassformer import modules, reference
+
+    for causal_mask in (modules.causal_mask, reference.causal_mask):
+        _replace(causal_mask, lambda *given, _make=causal_mask, **options: _make(*given, **options).T)
+
+
 def _positions_in_random_order() -> None:
     """The rows of the table of sinusoids are in random order."""
     from glassformer.reference import sinusoidal_positions
@@ -266,6 +274,7 @@ BROKEN: dict[str, Callable[[], None]] = {
     "softmax-even": lambda: _softmax(lambda scores: 0 * scores),
     "softmax-sharp": lambda: _softmax(lambda scores: 10 * scores),
     "masks-ignored": lambda: _softmax(lambda scores: scores, masked=False),
+    "causal-mask-reversed": _causal_mask_reversed,
     "positions-shuffled": _positions_in_random_order,
     "layer-norm-off": _layer_norm_does_nothing,
     "stored-numbers-shuffled": _stored_numbers_shuffled,

@@ -9,7 +9,6 @@ changed is run anew. The claims ledger shows the result.
 """
 
 import functools
-import hashlib
 import json
 import os
 import shutil
@@ -24,7 +23,7 @@ from typing import Any
 from broken_worlds import BROKEN, SEEDS
 from record import CPU, RESULTS, load_or_make, parse_options, write_result
 
-from bookkit.chapters import Chapter, read_chapters, tags
+from bookkit.chapters import Chapter, read_chapters
 from bookkit.museum import Bug, apply_patch, read_bugs
 
 ROOT = Path(__file__).parents[1]
@@ -62,16 +61,6 @@ def run_chapter(chapter: Chapter, world: str | Bug | None, *, minutes: float) ->
         return answer
 
 
-def digest(chapter: Chapter) -> str:
-    """Hash the code of a chapter, without its exercises."""
-    code = [
-        cell.source
-        for cell in chapter.cells
-        if cell.cell_type == "code" and not {"colab", "exercise", "solution"} & set(tags(cell))
-    ]
-    return hashlib.sha256("\n".join(code).encode()).hexdigest()[:16]
-
-
 def patched_files(bug: Bug) -> set[str]:
     """Return the files of the package that a bug patches."""
     marker = "+++ b/src/glassformer/"
@@ -105,7 +94,7 @@ def measure_chapter(chapter: Chapter, folder: Path, *, jobs: int, minutes: float
     Raises:
         RuntimeError: a claim does not hold in the chapter as it is.
     """
-    here = folder / f"{chapter.slug}_{digest(chapter)}"
+    here = folder / f"{chapter.slug}_{chapter.code_digest}"
 
     def outcome(name: str, world: str | Bug | None) -> dict[str, Any]:
         make = functools.partial(run_chapter, chapter, world, minutes=minutes)
@@ -120,7 +109,7 @@ def measure_chapter(chapter: Chapter, folder: Path, *, jobs: int, minutes: float
         found = list(pool.map(outcome, worlds, worlds.values()))
     outcomes = {name: each["outcomes"] for name, each in zip(worlds, found, strict=True)}
     broken = [name for name in worlds if name not in SEEDS]
-    return {"code": digest(chapter), "worlds": broken, "claims": judge(chapter, outcomes)}
+    return {"code": chapter.code_digest, "worlds": broken, "claims": judge(chapter, outcomes)}
 
 
 def main() -> None:

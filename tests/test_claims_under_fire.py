@@ -76,6 +76,10 @@ PROBES = {
         reference.softmax(np.zeros(2), where=np.array([True, False])).tolist(),
         attend_causally(),
     ),
+    "causal-mask-reversed": lambda: (
+        reference.causal_mask(2).tolist(),
+        modules.causal_mask(2, device="cpu").tolist(),
+    ),
     "positions-shuffled": lambda: reference.sinusoidal_positions(9, 4).tolist(),
     "layer-norm-off": lambda: F.layer_norm(torch.tensor([1.0, 5.0]), (2,)).tolist(),
     "stored-numbers-shuffled": lambda: RESULT.read_text(encoding="utf-8"),

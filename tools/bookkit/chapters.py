@@ -1,6 +1,7 @@
 """Read the chapters: titles, cells, exercises and claims, in reading order."""
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ _FACTS = re.compile(
 
 _ASIDE = {"Check yourself", "Exercises", "Further measurements", "References"}
 _DROPDOWN = re.compile(r"^(:{3,}|`{3,})\{dropdown\}.*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_WORDING = {"title", "xlabel", "ylabel", "caption"}
+_WORDING_OF_CLAIMS = {"measured", "stored", "source"}
 _FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 
 
@@ -167,6 +170,17 @@ class Chapter:
             raise ValueError(f"{self.slug} must state its reading time, as in **About 30 minutes.**")
         return int(stated[1])
 
+    @cached_property
+    def code_digest(self) -> str:
+        """Hash of the code outside exercises; comments and wording, as in claims and titles, do not count."""
+        sources = [
+            cell.source
+            for cell in self.cells
+            if cell.cell_type == "code" and not {"colab", "exercise", "solution"} & set(tags(cell))
+        ]
+        parts = (part for source in sources for part in _code_parts(ast.parse(source)))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
     def claims_with(self, verdict: Verdict) -> list[Claim]:
         """Select the claims with one verdict."""
         return [claim for claim in self.claims if claim.verdict == verdict]
@@ -208,6 +222,20 @@ def tags(cell: NotebookNode) -> list[str]:
 def is_claim(cell: NotebookNode) -> bool:
     """Tell whether a code cell makes a claim."""
     return bool(re.search(r"\bgf\.(claim|folklore)\(", cell.source))
+
+
+def _code_parts(tree: ast.Module) -> Iterator[str]:
+    """Yield the names, constants and kinds of nodes in a program, without its wording."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            words = _WORDING
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("claim", "folklore"):
+                node.args, words = node.args[:1], _WORDING_OF_CLAIMS
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in words]
+        yield type(node).__name__
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, str | bytes | complex | float | int):
+                yield repr(value)
 
 
 def _printed_claims(cells: list[NotebookNode]) -> Iterator[Claim]:
