@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
+from bookkit.chapters import Chapter
 from glassformer import modules, reference
 from glassformer.training import shift_targets
 
@@ -158,3 +160,35 @@ def test_a_run_reports_the_claims_that_hold_fail_and_crash(tmp_path, options, ou
     command = [sys.executable, BENCHMARKS / "chapter_run.py", tmp_path / "01_made_up.ipynb", *options]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(finished.stdout.splitlines()[-1])["outcomes"] == outcomes
+
+
+def digest_of(folder, source):
+    path = folder / "01_made_up.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(source)]), path)
+    return Chapter(path).code_digest
+
+
+CLAIM = 'gf.claim("a", "It is small.", holds=x < 2, measured=f"{x}")  # compare'
+
+
+@pytest.mark.parametrize(
+    ("edited", "same"),
+    [
+        ('gf.claim(\n    "a", "It is less than 2.", holds=x < 2, measured=f"x = {x}"\n)', True),
+        ('gf.claim("a", "It is small.", holds=x < 3, measured=f"{x}")', False),
+        ('gf.claim("a", "It is small.", holds=x <= 2, measured=f"{x}")', False),
+        ('gf.claim("a", "It is small.", holds=y < 2, measured=f"{x}")', False),
+        ('plot(x, "It is small.")', False),
+    ],
+)
+def test_a_chapter_is_run_anew_unless_only_its_words_change(tmp_path, edited, same):
+    assert (digest_of(tmp_path, edited) == digest_of(tmp_path, CLAIM)) == same
+
+
+def test_nine_in_ten_claims_notice_a_broken_world_and_the_others_say_why():
+    chapters = json.loads((BENCHMARKS / "results/claims_under_fire.json").read_text(encoding="utf-8"))["measured"]
+    claims = {id: found for chapter in chapters.values() for id, found in chapter["claims"].items()}
+    silent = {id for id, found in claims.items() if not found["noticed"]}
+    reasons = yaml.safe_load((BENCHMARKS / "unbreakable_claims.yml").read_text(encoding="utf-8"))
+    assert reasons.keys() == silent
+    assert len(silent) <= len(claims) / 10

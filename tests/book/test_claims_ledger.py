@@ -10,6 +10,8 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from bookkit.chapters import Chapter
+
 EXTENSIONS = Path(__file__).parents[2] / "_ext"
 HOLDS = "✔ claim sky-is-blue holds: The sky is blue. │ measured: 450 nm │ source: Rayleigh, 1871"
 FAILS = "✘ folklore moon-is-cheese does not hold: The moon is cheese. │ measured: 3.3 g/cm³"
@@ -20,10 +22,13 @@ MARKS = "It is {claim}`sky-is-blue`, and it is not {claim}`moon-is-cheese`."
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 
-UNDER_FIRE = {"seeds": 4, "noticed": ["never-trained", "softmax-even"]}
+UNDER_FIRE = {
+    "sky-is-blue": {"seeds": 4, "noticed": ["never-trained", "softmax-even"]},
+    "moon-is-cheese": {"seeds": 5, "noticed": []},
+}
 
 
-def build(folder, prose, printed):
+def build(folder, prose, printed, code=None):
     """Build a book of one chapter; return the warnings, the ledger, the chapter and a page before it."""
     (folder / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(EXTENSIONS)!r})\nnb_execution_mode = 'off'\n"
@@ -34,12 +39,14 @@ def build(folder, prose, printed):
     (folder / "a_map.md").write_text("# Map\n\nIt is blue {claim}`sky-is-blue`.\n")
     (folder / "chapters").mkdir()
     (folder / "benchmarks/results").mkdir(parents=True)
-    measured = {"sky": {"worlds": ["a", "b", "c"], "claims": {"sky-is-blue": UNDER_FIRE}}}
-    fire = folder / "benchmarks/results/claims_under_fire.json"
-    fire.write_text(json.dumps({"measured": measured}), encoding="utf-8")
     cell = new_code_cell("look()", outputs=[new_output("stream", text="\n".join(printed))])
     notebook = new_notebook(cells=[new_markdown_cell(f"# The sky\n\n{prose}"), cell], metadata=KERNEL)
-    nbformat.write(notebook, folder / "chapters/01_sky.ipynb")
+    path = folder / "chapters/01_sky.ipynb"
+    nbformat.write(notebook, path)
+    tested = {"code": code or Chapter(path).code_digest, "worlds": ["a", "b", "c"], "claims": UNDER_FIRE}
+    fire = folder / "benchmarks/results/claims_under_fire.json"
+    fire.write_text(json.dumps({"measured": {"sky": tested}}), encoding="utf-8")
+    (folder / "benchmarks/unbreakable_claims.yml").write_text("moon-is-cheese: All cheese is alike.\n")
     options = ["-W", "-n", "--keep-going", "-q"]
     command = [sys.executable, "-m", "sphinx", *options, folder, folder / "html"]
     finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -89,13 +96,19 @@ def test_the_ledger_shows_the_chapter_source_and_verdict_of_each_claim(book):
     _, measurement, seeds, worlds = [cell.text for cell in claim.find_all("td")]
     assert (measurement, seeds) == ("450 nm; source: Rayleigh, 1871", "4 of 5")
     assert worlds.strip() == "2 of 3never-trained, softmax-even"
-    assert "not yet tested" in folklore.text
+    assert "0 of 3All cheese is alike." in folklore.text
+
+
+def test_a_result_of_other_code_is_not_shown(tmp_path):
+    _, ledger, *_ = build(tmp_path, MARKS, [HOLDS, FAILS], code="0123456789abcdef")
+    row = BeautifulSoup(ledger, "html.parser").find(id="row-sky-is-blue")
+    assert [cell.text for cell in row.find_all("td")[2:]] == ["not yet tested", "not yet tested"]
 
 
 def test_the_ledger_counts_verdicts_by_chapter(book):
     page = BeautifulSoup(book[1], "html.parser")
     assert "2 claims were measured: 1 hold, 1 do not." in page.text
-    assert "0 hold with all seeds, and 1 fail in at least one broken world" in " ".join(page.text.split())
+    assert "1 hold with all seeds, and 1 fail in at least one broken world" in " ".join(page.text.split())
     link, holds, fails = page.find(class_="claims-summary").find("tbody").find_all("td")
     assert (link.text, holds.text, fails.text) == ("1. The sky", "1", "1")
     assert page.find(id=link.find("a")["href"].removeprefix("#")).find("h2").text.startswith("1. The sky")

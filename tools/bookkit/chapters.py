@@ -226,12 +226,13 @@ def is_claim(cell: NotebookNode) -> bool:
 
 def _code_parts(tree: ast.Module) -> Iterator[str]:
     """Yield the names, constants and kinds of nodes in a program, without its wording."""
-    for node in ast.walk(tree):
+    for node in list(ast.walk(tree)):
         if isinstance(node, ast.Call):
             words = _WORDING
             if isinstance(node.func, ast.Attribute) and node.func.attr in ("claim", "folklore"):
                 node.args, words = node.args[:1], _WORDING_OF_CLAIMS
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in words]
+    for node in ast.walk(tree):
         yield type(node).__name__
         for _, value in ast.iter_fields(node):
             if isinstance(value, str | bytes | complex | float | int):
