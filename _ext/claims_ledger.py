@@ -198,7 +198,7 @@ class ClaimsLedger(SphinxDirective):
 
 
 def _fire(found: UnderFire | None) -> tuple[nodes.Node | str, nodes.Node | str]:
-    """Return the cells for other seeds and for broken worlds; the latter opens to their names, or says why none."""
+    """Return the cells for other seeds and for broken worlds. The latter opens to names or a reason."""
     if found is None:
         return "not yet tested", "not yet tested"
     count = f"{len(found.noticed)} of {found.worlds}"

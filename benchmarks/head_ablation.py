@@ -14,7 +14,7 @@ import torch
 from record import Result, fingerprint, run_benchmark
 
 from glassformer.data import load_corpus
-from glassformer.inspection import ablate_heads, find_attentions
+from glassformer.inspection import ablate_heads, find_attention_layers
 from glassformer.metrics import bleu
 from glassformer.translator import Translator
 
@@ -24,7 +24,7 @@ Heads = Mapping[str, Sequence[int]]
 
 def rows_to_ablate(translator: Translator) -> list[Heads]:
     """List the ablations: each head, each attention, each kind of attention."""
-    attentions = {name: range(a.num_heads) for name, a in find_attentions(translator.model).items()}
+    attentions = {name: range(a.num_heads) for name, a in find_attention_layers(translator.model).items()}
     kinds: dict[str, dict[str, Sequence[int]]] = {}
     for name, heads in attentions.items():
         kind = " ".join((name.split(".")[0], name.split(".")[-1]))

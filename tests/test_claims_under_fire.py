@@ -186,7 +186,9 @@ def test_a_chapter_is_run_anew_unless_only_its_words_change(tmp_path, edited, sa
 
 
 def test_nine_in_ten_claims_notice_a_broken_world_and_the_others_say_why():
-    chapters = json.loads((BENCHMARKS / "results/claims_under_fire.json").read_text(encoding="utf-8"))["measured"]
+    chapters = json.loads((BENCHMARKS / "results/claims_under_fire.json").read_text(encoding="utf-8"))[
+        "measured"
+    ]
     claims = {id: found for chapter in chapters.values() for id, found in chapter["claims"].items()}
     silent = {id for id, found in claims.items() if not found["noticed"]}
     reasons = yaml.safe_load((BENCHMARKS / "unbreakable_claims.yml").read_text(encoding="utf-8"))

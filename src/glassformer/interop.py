@@ -239,7 +239,7 @@ def _fill_their_layer(layer: type[Made], ours: EncoderLayer | DecoderLayer, part
 
 
 def _fill(made: Made, given: nn.Module, parts: dict[str, str], convert: Callable[[nn.Module], Any]) -> Made:
-    """Copy the submodules of one layer into another, converting its attentions."""
+    """Copy the submodules of one layer into another, converting its attention layers."""
     made.train(given.training)
     for name, given_name in parts.items():
         part = given.get_submodule(given_name)

@@ -31,6 +31,15 @@ def test_topk_finds_the_highest_score_at_any_place(place, device):
     assert ids.max() < 1291
 
 
+@pytest.mark.parametrize("size", [512, 513, 600])
+def test_topk_returns_distinct_ids_of_the_vocabulary_if_most_scores_are_forbidden(size):
+    scores = torch.full((size,), -torch.inf)
+    scores[-1] = 0
+    _, ids = topk(scores, 2)
+    assert ids[0] == size - 1
+    assert 0 <= ids[1] < size - 1
+
+
 @pytest.mark.parametrize("size", [5, 1291])
 def test_topk_does_not_miss_nan(size):
     scores = make_scores(2, size)

@@ -102,7 +102,7 @@ def test_patching_leaves_no_hook(model, ids):
         (
             "encoder",
             {"heads": [0]},
-            r"site must be the heads of an attention if heads are given, got 'encoder'",
+            r"site must be the heads of an attention layer if heads are given, got 'encoder'",
         ),
     ],
 )

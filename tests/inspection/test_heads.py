@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.inspection import ablate_heads, find_attentions, head_importance, record_attention
+from glassformer.inspection import ablate_heads, find_attention_layers, head_importance, record_attention
 from glassformer.modules import MultiHeadAttention, causal_mask, padding_mask
 
 from .conftest import BATCH, D_HEAD, D_MODEL, HEADS, SOURCE, TARGET, count_hooks
@@ -19,9 +19,9 @@ NAMES = [
 ]
 
 
-def test_attentions_are_named_by_their_paths(model):
-    assert list(find_attentions(model)) == NAMES
-    assert find_attentions(model)[NAMES[3]] is model.decoder.layers[0].cross_attention
+def test_attention_layers_are_named_by_their_paths(model):
+    assert list(find_attention_layers(model)) == NAMES
+    assert find_attention_layers(model)[NAMES[3]] is model.decoder.layers[0].cross_attention
 
 
 def test_recording_collects_the_weights_of_every_attention(model, ids):
@@ -222,7 +222,9 @@ def test_a_head_out_of_range_is_rejected_with_the_range(attention, number):
 
 def test_an_unknown_attention_is_rejected_with_the_known_ones(model):
     with (
-        pytest.raises(ValueError, match=r"heads must name attentions of encoder\.layers\.0\..*, got 'cross'"),
+        pytest.raises(
+            ValueError, match=r"heads must name attention layers: encoder\.layers\.0\..*, got 'cross'"
+        ),
         ablate_heads(model, {"cross": [0]}),
     ):
         pass
@@ -252,7 +254,7 @@ def test_the_importance_of_a_head_is_the_slope_of_the_loss_along_its_gate(model,
             factors[head] = gate
             return output[0] * factors, output[1]
 
-        with find_attentions(model)[name].heads.register_forward_hook(scale):
+        with find_attention_layers(model)[name].heads.register_forward_hook(scale):
             return loss_of(model, ids)().item()
 
     slope = (loss_with(1 + step) - loss_with(1 - step)) / (2 * step)

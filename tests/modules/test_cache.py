@@ -55,14 +55,14 @@ def test_a_cache_without_positions_is_refused_where_they_are_needed():
 
 def test_each_beam_attends_to_its_own_ancestors():
     cache = DecoderCache(num_layers=1, slots=9, device=torch.device("cpu"))
-    assert cache.append(1) == (0, None)  # a sentence without rivals needs no mask
+    assert cache.reserve_slots(1) == (0, None)  # a sentence without rivals needs no mask
     cache.reorder(torch.tensor([[0, 0], [0, 0]]))
-    position, mask = cache.append(2)
+    position, mask = cache.reserve_slots(2)
     assert position == 1
     assert mask.int().tolist() == [[[[1, 1, 0], [1, 0, 1]]]] * 2
     cache.reorder(torch.tensor([[1, 1], [0, 1]]))
     cache.select_batch(torch.tensor([0]))
-    position, mask = cache.append(2)
+    position, mask = cache.reserve_slots(2)
     assert position == 2
     assert mask.int().tolist() == [[[[1, 0, 1, 1, 0], [1, 0, 1, 0, 1]]]]
 

@@ -210,7 +210,7 @@ def test_only_parameters_are_saved(positions):
     assert set(model.state_dict()) == {name for name, _ in model.named_parameters(remove_duplicate=False)}
 
 
-def test_attentions_have_their_documented_names():
+def test_attention_layers_have_their_documented_names():
     names = dict(make_model().named_modules())
     for name in (
         "encoder.layers.1.self_attention",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from accessibility import violations
 
-from glassformer.inspection import ablate_heads, find_attentions
+from glassformer.inspection import ablate_heads, find_attention_layers
 from glassformer.translator import Translator, locate_translator
 
 SITE = Path(__file__).parents[2] / "_build/html"
@@ -81,7 +81,7 @@ def test_ablating_heads_has_the_same_effect_as_in_python(loaded, translator):
     figure.get_by_label("all cross-attention off").check()
     assert figure.locator(".head input:checked").count() == 0
     heads = range(translator.model.config.num_heads)
-    cross = {name: heads for name in find_attentions(translator.model) if "cross" in name}
+    cross = {name: heads for name in find_attention_layers(translator.model) if "cross" in name}
     with ablate_heads(translator.model, cross):
         assert answer(loaded) == translator.translate([ANIMAL])[0]
     assert "but it is off" in figure.locator(".summary").inner_text()

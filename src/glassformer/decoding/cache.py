@@ -73,7 +73,10 @@ class CachedDecoding:
 
 
 class UncachedDecoding:
-    """Decoding that recomputes everything at every step: the reference for `CachedDecoding`."""
+    """Decoding of a batch without a cache: each step runs the decoder on all tokens so far.
+
+    The source is encoded once. `CachedDecoding` computes the same logits.
+    """
 
     def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:
         self._model: Any = model

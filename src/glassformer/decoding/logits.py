@@ -29,21 +29,20 @@ def topk(
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
     """Return the ``count`` highest scores of each row and their ids, highest first; NaN counts as highest.
 
-    The result equals that of `torch.topk`, but is several times faster on a CPU: the highest scores lie in
-    the blocks of a row with the highest maxima, and maxima are cheap to compute.
+    It returns the same scores as `torch.topk`, but the order of equal scores may differ. If ``count`` is
+    small, it is several times faster on a CPU: the highest scores of a row lie in its blocks with the
+    highest maxima, and maxima are cheap to compute.
     """
     size = scores.shape[-1]
     blocks, rest = divmod(size, _BLOCK)
     if blocks < 2 * count:
         return scores.topk(count)
     maxima = scores[..., : size - rest].reshape(*scores.shape[:-1], blocks, _BLOCK).amax(-1)
-    if rest:
-        maxima = torch.cat([maxima, scores[..., size - rest :].amax(-1, keepdim=True)], dim=-1)
     best_blocks = maxima.topk(count).indices
     inside = torch.arange(_BLOCK, device=scores.device)
-    ids = (best_blocks[..., None] * _BLOCK + inside).flatten(-2)
-    candidates = scores.gather(-1, ids.clamp(max=size - 1)).masked_fill_(ids >= size, -math.inf)
-    values, places = candidates.topk(count)
+    after_the_blocks = torch.arange(size - rest, size, device=scores.device).expand(*scores.shape[:-1], rest)
+    ids = torch.cat([(best_blocks[..., None] * _BLOCK + inside).flatten(-2), after_the_blocks], dim=-1)
+    values, places = scores.gather(-1, ids).topk(count)
     return values, ids.gather(-1, places)
 
 

@@ -83,11 +83,15 @@ def check_decoder_layer_size(attempt: Answer) -> None:
                 norms=0, biases=0, forward_biases=False
             ),
             "you left out the biases; every linear map adds one": size(biases=0, forward_biases=False),
-            "you left out the biases of the attentions; each of their linear maps adds one": size(biases=0),
+            "you left out the biases of the attention layers; each of their linear maps adds one": size(
+                biases=0
+            ),
             "you left out the biases of the feed-forward network; both its linear maps add one": size(
                 forward_biases=False
             ),
-            "you left out the attentions' output projections": lambda d, f: size()(d, f) - 2 * (d * d + d),
+            "you left out the output projections of the attention layers": lambda d, f: (
+                size()(d, f) - 2 * (d * d + d)
+            ),
             "you counted half of each norm; it has a scale and a shift": (lambda d, f: size()(d, f) - 3 * d),
             "you counted one linear map in the feed-forward network; it has two": lambda d, f: (
                 size()(d, f) - d * f - d

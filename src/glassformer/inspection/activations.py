@@ -34,7 +34,8 @@ def record_activations(model: nn.Module, sites: Iterable[str]) -> Iterator[dict[
 
     Yields:
         A detached copy of the output of each site, by name: that of the last pass if there are several. For
-        the heads of an attention its shape is ``batch heads query d_head``, otherwise ``batch time d_model``.
+        the heads of an attention layer the shape is ``batch heads query d_head``, otherwise
+        ``batch time d_model``.
 
     Raises:
         ValueError: a site does not exist.
@@ -71,14 +72,14 @@ def patch_activations(
         site: name of a module, as in `find_sites`.
         activation: output of this module in another run, from `record_activations`, of the same shape.
         positions: positions to replace, in the second axis from the right; all if omitted.
-        heads: heads to replace, if the site is the heads of an attention; all if omitted.
+        heads: heads to replace, if the site is the heads of an attention layer; all if omitted.
 
     Raises:
         ValueError: the site does not exist, the shapes differ, or a position or head is out of range.
     """
     module = _find(model, site)
     if heads is not None and not site.endswith("heads"):
-        raise ValueError(f"site must be the heads of an attention if heads are given, got {site!r}")
+        raise ValueError(f"site must be the heads of an attention layer if heads are given, got {site!r}")
     axes = {-2: ("positions", positions), -3: ("heads", heads)}
     chosen = torch.ones(activation.shape, dtype=torch.bool)
     for axis, (name, numbers) in axes.items():

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from glassformer.modules.attention import MultiHeadAttention
 
 
-def find_attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
-    """Return all attentions of a model by name, such as "decoder.layers.0.cross_attention".
+def find_attention_layers(model: nn.Module) -> dict[str, MultiHeadAttention]:
+    """Return all attention layers of a model by name, such as "decoder.layers.0.cross_attention".
 
     If the model itself is a `MultiHeadAttention`, its name is "attention".
 
@@ -47,15 +47,15 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         model: module that contains or is a `MultiHeadAttention`.
 
     Yields:
-        The weights, ``*batch heads query key``, by the attention's name in `find_attentions`: detached copies
-        on the model's device.
+        The weights, ``*batch heads query key``, by the layer's name in `find_attention_layers`: detached
+        copies on the model's device.
 
     Raises:
         ValueError: the model has no attention.
     """
     weights_of: dict[str, Tensor] = {}
     with ExitStack() as hooks:
-        for name, attention in find_attentions(model).items():
+        for name, attention in find_attention_layers(model).items():
             hooks.enter_context(attention.heads.register_forward_pre_hook(_ask_for_weights, with_kwargs=True))
             hooks.enter_context(attention.heads.register_forward_hook(_keep_weights(name, weights_of)))
         yield weights_of
@@ -73,18 +73,18 @@ def ablate_heads(model: nn.Module, heads: Mapping[str, Iterable[int]]) -> Iterat
 
     Args:
         model: module that contains or is a `MultiHeadAttention`.
-        heads: indices of the heads to ablate, from 0, by the attention's name in `find_attentions`.
+        heads: indices of the heads to ablate, from 0, by the layer's name in `find_attention_layers`.
 
     Raises:
-        ValueError: an attention or a head does not exist.
+        ValueError: an attention layer or a head does not exist.
     """
-    attentions = find_attentions(model)
+    layers = find_attention_layers(model)
     with ExitStack() as hooks:
         for name, numbers in heads.items():
-            if name not in attentions:
-                raise ValueError(f"heads must name attentions of {', '.join(attentions)}, got {name!r}")
-            ablated = _head_mask(name, tuple(numbers), attentions[name].num_heads)
-            hooks.enter_context(attentions[name].heads.register_forward_hook(_zero_heads(ablated)))
+            if name not in layers:
+                raise ValueError(f"heads must name attention layers: {', '.join(layers)}, got {name!r}")
+            ablated = _head_mask(name, tuple(numbers), layers[name].num_heads)
+            hooks.enter_context(layers[name].heads.register_forward_hook(_zero_heads(ablated)))
         yield
 
 
@@ -100,17 +100,17 @@ def head_importance(model: nn.Module, loss: Callable[[], Float[Tensor, ""]]) -> 
         loss: function that runs the model on a batch and returns its loss.
 
     Returns:
-        The importance of each head, by the attention's name in `find_attentions`.
+        The importance of each head, by the layer's name in `find_attention_layers`.
 
     Raises:
         ValueError: the model has no attention, or the loss does not depend on one.
     """
     gates = {
         name: torch.ones(attention.num_heads, 1, 1, device=_device_of(attention), requires_grad=True)
-        for name, attention in find_attentions(model).items()
+        for name, attention in find_attention_layers(model).items()
     }
     with ExitStack() as hooks, torch.enable_grad():
-        for name, attention in find_attentions(model).items():
+        for name, attention in find_attention_layers(model).items():
             hooks.enter_context(attention.heads.register_forward_hook(_multiply(gates[name])))
         total = loss()
     gradients = torch.autograd.grad(total, list(gates.values()), allow_unused=True)

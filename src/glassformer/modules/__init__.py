@@ -1,4 +1,7 @@
-"""The functions of `reference` in PyTorch, with gradients, and the models built from them."""
+"""The functions of `reference` in PyTorch, with gradients, and the models built from them.
+
+The values in a tensor are not checked here, because a GPU would have to wait: NaN in the input gives NaN.
+"""
 
 from glassformer.modules.additive import AdditiveAttention, additive_attention
 from glassformer.modules.attention import (

@@ -33,7 +33,7 @@ def attention_weights(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
-    """Differentiable twin of `reference.attention.attention_weights`.
+    """Compute attention weights, as in `reference.attention`, with gradients.
 
     ``score_bias`` is added to the scaled scores; the ALiBi bias is an example.
     """
@@ -51,7 +51,7 @@ def scaled_dot_product_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Differentiable twin of `reference.attention.scaled_dot_product_attention` (the explicit path).
+    """Compute scaled dot-product attention step by step, as in `reference.attention`, with gradients.
 
     With ``dropout``, each weight is dropped with that probability and the others are scaled up. As in
     PyTorch, the weights are returned after dropout, so their rows need not sum to one.
@@ -89,14 +89,14 @@ def fused_attention(
 def split_heads(
     x: Float[Tensor, "*batch time d_model"], num_heads: int
 ) -> Float[Tensor, "*batch heads time d_head"]:
-    """Differentiable twin of `reference.heads.split_heads`."""
+    """Split each vector into one part per head, as in `reference.heads`, with gradients."""
     require_axes(2, x=x)
     require_multiple(x.shape[-1], num_heads)
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).transpose(-3, -2)
 
 
 def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "*batch time d_model"]:
-    """Differentiable twin of `reference.heads.merge_heads`."""
+    """Concatenate the parts of all heads, as in `reference.heads`, with gradients."""
     require_axes(3, x=x)
     return x.transpose(-3, -2).flatten(-2)
 

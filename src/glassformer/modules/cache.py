@@ -111,16 +111,19 @@ class DecoderCache:
         self._used = self._time = 0
         self._ancestry: Bool[Tensor, "sentences 1 beams used"] | None = None  # None: still one beam
 
-    def append(self, beams: int) -> tuple[int, Bool[Tensor, "sentences 1 beams slots"] | None]:
-        """Reserve a slot for each beam's next token; return their common position and an attention mask.
+    def reserve_slots(self, num_beams: int) -> tuple[int, Bool[Tensor, "sentences 1 num_beams slots"] | None]:
+        """Reserve slots for the next token of every beam; return the position of these tokens and a mask.
 
         The mask is True for a beam's own tokens; it is None while every sentence has one beam.
+
+        Args:
+            num_beams: number of beams per sentence.
         """
-        position, used = self._time, self._used + beams
+        position, used = self._time, self._used + num_beams
         self._positions[self._used : used] = position
         if self._ancestry is not None:
-            itself = torch.eye(beams, dtype=torch.bool, device=self._ancestry.device)
-            itself = itself.expand(len(self._ancestry), 1, beams, beams)
+            itself = torch.eye(num_beams, dtype=torch.bool, device=self._ancestry.device)
+            itself = itself.expand(len(self._ancestry), 1, num_beams, num_beams)
             self._ancestry = torch.cat([self._ancestry, itself], dim=-1)
         self._used, self._time = used, position + 1
         return position, self._ancestry

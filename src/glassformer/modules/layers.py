@@ -29,7 +29,7 @@ def layer_norm(
     shift: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "*batch d_model"]:
-    """Differentiable twin of `reference.layers.layer_norm`; the layers use its fused form, nn.LayerNorm."""
+    """Compute layer norm, as in `reference.layers`, with gradients; the layers use the fused nn.LayerNorm."""
     require_floating(x=x, scale=scale)
     require_not_empty(x=x)
     require_shape(x.shape[-1:], scale=scale, shift=shift)
@@ -47,7 +47,7 @@ def feed_forward(
     outer_weight: Float[Tensor, "d_ff d_model"],
     outer_bias: Float[Tensor, " d_model"],
 ) -> Float[Tensor, "*batch d_model"]:
-    """Differentiable twin of `reference.layers.feed_forward`."""
+    """Compute the position-wise feed-forward network, as in `reference.layers`, with gradients."""
     require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
     require_axes(2, inner_weight=inner_weight)
     d_model, d_ff = inner_weight.shape

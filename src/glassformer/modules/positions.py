@@ -21,7 +21,7 @@ def apply_rotary_embedding(
     positions: Int[Tensor, "time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch time d_k"]:
-    """Differentiable twin of `reference.positions.apply_rotary_embedding`."""
+    """Rotate vectors by their positions, as in `reference.positions`, with gradients."""
     require_floating(x=x)
     require_axes(2, x=x)
     require_not_empty(x=x)
@@ -49,7 +49,7 @@ def alibi(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
-    """PyTorch counterpart of `reference.positions.alibi`, with a choice of device and dtype."""
+    """Compute the ALiBi bias, as in `reference.positions`, with a choice of device and dtype."""
     require_positive_int(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
@@ -168,13 +168,13 @@ AbsolutePositions = SinusoidalPositions | LearnedPositions
 RelativePositions = RotaryPositions | AlibiPositions
 
 
-def make_absolute_positions(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
+def make_absolute_positional_encoding(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
     """Make the module that adds "sinusoidal" or "learned" positional encodings; None for other names."""
     added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     return added[name](d_model, max_length) if name in added else None
 
 
-def make_relative_positions(name: str) -> RelativePositions | None:
+def make_relative_positional_encoding(name: str) -> RelativePositions | None:
     """Make the "rotary" or "alibi" encoding that an attention layer applies; None for other names."""
     inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
     return inside[name]() if name in inside else None

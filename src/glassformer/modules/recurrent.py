@@ -26,7 +26,7 @@ def elman_rnn(
     bias: Float[Tensor, " d_hidden"],
     initial_state: Float[Tensor, "*batch d_hidden"] | None = None,
 ) -> Float[Tensor, "*batch time d_hidden"]:
-    """Differentiable twin of `reference.recurrence.elman_rnn`."""
+    """Run an Elman network, as in `reference.recurrence`, with gradients."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
     state = _initial(initial_state, x, d_hidden, "initial_state")
     states = []
@@ -44,7 +44,7 @@ def lstm(
     bias: Float[Tensor, " four_d_hidden"],
     initial_state: tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]] | None = None,
 ) -> tuple[Float[Tensor, "*batch time d_hidden"], Float[Tensor, "*batch time d_hidden"]]:
-    """Differentiable twin of `reference.recurrence.lstm`."""
+    """Run an LSTM, as in `reference.recurrence`, with gradients."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
     first_state, first_cell = initial_state or (None, None)
     state = _initial(first_state, x, d_hidden, "initial_state[0]")

@@ -12,7 +12,10 @@ from glassformer.validation import require_floating, require_mask, require_not_e
 def softmax(
     x: Float[Tensor, "*shape"], axis: int = -1, where: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*shape"]:
-    """Differentiable twin of `reference.softmax.softmax`."""
+    """Compute the softmax, as in `reference.softmax.softmax`, with gradients.
+
+    The values of ``x`` are not checked: NaN, +∞, or without ``where`` a row of −∞, give NaN.
+    """
     require_floating(x=x)
     require_not_empty(x=x)
     if where is None:

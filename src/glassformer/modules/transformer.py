@@ -13,7 +13,7 @@ from glassformer.modules.configuration import TransformerConfig as TransformerCo
 from glassformer.modules.dropout import Dropout
 from glassformer.modules.layers import DecoderLayer, EncoderLayer
 from glassformer.modules.masks import causal_mask, padding_mask
-from glassformer.modules.positions import make_absolute_positions, make_relative_positions
+from glassformer.modules.positions import make_absolute_positional_encoding, make_relative_positional_encoding
 from glassformer.modules.sentences import explain_bad_ids, require_sentences
 from glassformer.validation import require_same_batch
 
@@ -29,7 +29,7 @@ class Embedding(nn.Module):
     def __init__(self, vocabulary_size: int, config: TransformerConfig) -> None:
         super().__init__()
         self.token = nn.Embedding(vocabulary_size, config.d_model)
-        self.position = make_absolute_positions(config.positions, config.d_model, config.max_length)
+        self.position = make_absolute_positional_encoding(config.positions, config.d_model, config.max_length)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
@@ -173,7 +173,7 @@ class Transformer(nn.Module):
             attn_mask: Tensor | None = causal & padding_mask(target_ids, self.config.pad_id)
             start = 0
         else:  # beams are side by side, each of one token
-            start, attn_mask = cache.append(length)
+            start, attn_mask = cache.reserve_slots(length)
             target_ids = target_ids.reshape(-1, 1)
         with explain_bad_ids("target_ids", target_ids, self.config.target_vocabulary_size):
             x = self.target_embedding(target_ids, start).view(-1, length, self.config.d_model)
@@ -218,5 +218,5 @@ def _layer_options(config: TransformerConfig) -> dict[str, Any]:
         "attention_dropout": config.attention_dropout,
         "activation_dropout": config.activation_dropout,
         "norm": config.norm,
-        "positions": make_relative_positions(config.positions),
+        "positions": make_relative_positional_encoding(config.positions),
     }

@@ -16,7 +16,7 @@ _LABELS, _TILE_GAP, _TOP = 1.15, 0.09, 0.35  # inches: row labels, gaps between 
 
 @styled
 def plot_maps(weights_of: Mapping[str, Any]) -> Array:
-    """Plot the weights of every head of several attentions as small maps without numbers.
+    """Plot the weights of every head of several attention layers as small maps without numbers.
 
     The colours are those of `plot_attention`. All cells have the same size, so maps with more keys are
     wider and maps with more queries are higher.

@@ -16,7 +16,7 @@ from glassformer.validation import (
 def split_heads(
     x: Float[Array, "*batch time d_model"], num_heads: int
 ) -> Float[Array, "*batch heads time d_head"]:
-    """Split each vector into one piece per head, and turn the heads into a batch axis.
+    """Split each vector into one part per head, and turn the heads into a batch axis.
 
     Args:
         x: one vector per position.
@@ -31,7 +31,7 @@ def split_heads(
 
 
 def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
-    """Concatenate the pieces of all heads. This is the inverse of `split_heads`.
+    """Concatenate the parts of all heads. This is the inverse of `split_heads`.
 
     Args:
         x: one vector per head and position.

@@ -73,9 +73,9 @@ def alibi(
 ) -> Float[Array, "{num_heads} {query_length} {key_length}"]:
     """Compute the ALiBi bias, −slope · distance between query and key (Press et al., 2022, section 3).
 
-    Head h of n has slope 2^(−8h/n): the first heads favour nearby keys most strongly, the last ones least.
-    The distance is an absolute value, so only a mask hides later keys. The last query has the same position
-    as the last key.
+    Head h = 1, …, n has slope 2^(−8h/n): the first heads favour nearby keys most strongly, the
+    last ones least. The distance is an absolute value, so only a mask hides later keys. The last query has
+    the same position as the last key.
 
     Args:
         query_length: number of queries.

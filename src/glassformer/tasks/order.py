@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.modules.attention import MultiHeadAttention
 from glassformer.modules.configuration import Positions
-from glassformer.modules.positions import make_absolute_positions, make_relative_positions
+from glassformer.modules.positions import make_absolute_positional_encoding, make_relative_positional_encoding
 from glassformer.validation import require_choice, require_positive_int
 
 Question = Literal["before", "first", "later"]
@@ -108,8 +108,10 @@ class OrderReader(nn.Module):
         require_positive_int(vocabulary_size=vocabulary_size, d_model=d_model, max_length=max_length)
         require_choice(get_args(Positions), positions=positions)
         self.word = nn.Embedding(vocabulary_size, d_model)
-        self.position = make_absolute_positions(positions, d_model, max_length)
-        self.attention = MultiHeadAttention(d_model, num_heads, positions=make_relative_positions(positions))
+        self.position = make_absolute_positional_encoding(positions, d_model, max_length)
+        self.attention = MultiHeadAttention(
+            d_model, num_heads, positions=make_relative_positional_encoding(positions)
+        )
         self.answer_proj = nn.Linear(d_model, vocabulary_size)
 
     def forward(

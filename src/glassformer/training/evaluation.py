@@ -110,7 +110,7 @@ def evaluate(
 
 
 def describe_device(translator: Translator) -> str:
-    """Return the name of the GPU that a translator runs on, or "cpu" with the number of threads."""
+    """Describe a translator's device: the name of a CUDA GPU, "cpu" and its threads, or the device's type."""
     device = next(translator.model.parameters()).device
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)

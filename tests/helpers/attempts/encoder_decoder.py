@@ -130,7 +130,7 @@ WRONG = {
         "you left out the norms": size_of(2, 0),
         "the biases and the norms": lambda d, f: 8 * d * d + 2 * d * f,
         "you left out the biases; every linear map adds one": size_of(2, 3, biases=False),
-        "biases of the attentions": lambda d, f: decoder_layer_size(d, f) - 8 * d,
+        "biases of the attention layers": lambda d, f: decoder_layer_size(d, f) - 8 * d,
         "biases of the feed-forward": lambda d, f: decoder_layer_size(d, f) - d - f,
         "output projections": lambda d, f: decoder_layer_size(d, f) - 2 * (d * d + d),
         "you counted half of each norm": lambda d, f: decoder_layer_size(d, f) - 3 * d,

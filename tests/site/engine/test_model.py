@@ -8,7 +8,7 @@ from engine import give_model, make_model, refusal, stack
 from safetensors.torch import save
 
 from glassformer.data.vocabulary import START_ID
-from glassformer.inspection import ablate_heads, find_attentions, record_attention
+from glassformer.inspection import ablate_heads, find_attention_layers, record_attention
 
 CLOSE = 1e-5
 
@@ -104,7 +104,7 @@ def test_ablating_heads_gives_the_same_logits_as_in_python(engine, translator, p
 
 
 def test_without_cross_attention_the_source_has_no_effect(engine, translator, pairs):
-    names = [name for name in find_attentions(translator.model) if name.endswith("cross_attention")]
+    names = [name for name in find_attention_layers(translator.model) if name.endswith("cross_attention")]
     heads = {name: list(range(translator.model.config.num_heads)) for name in names}
     worst = worst_differences(engine, translator.model, pairs[:5], "translator.model", heads)
     assert max(worst.values()) < CLOSE, worst
@@ -114,9 +114,9 @@ def test_without_cross_attention_the_source_has_no_effect(engine, translator, pa
     assert one == other
 
 
-def test_attentions_have_the_same_names_as_in_python(engine, translator):
+def test_attention_layers_have_the_same_names_as_in_python(engine, translator):
     names = engine.run("() => translator.model.attentionNames")
-    assert set(names) == set(find_attentions(translator.model))
+    assert set(names) == set(find_attention_layers(translator.model))
 
 
 @pytest.mark.parametrize(

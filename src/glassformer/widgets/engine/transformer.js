@@ -18,7 +18,7 @@
       parameters.requireAllTaken();
     }
 
-    /** Names of all attentions, as in Python's `find_attentions`. */
+    /** Names of all attention layers, as in Python's `find_attention_layers`. */
     get attentionNames() {
       const encoder = this.encoderLayers.map((layer) => layer.selfAttention);
       const decoder = this.decoderLayers.flatMap((layer) => [layer.selfAttention, layer.crossAttention]);

@@ -6,7 +6,7 @@
   const STACK = 144; // width of a stack
   const INSET = 13; // of boxes inside a layer
   const BYPASS = 6; // offset of the residual path
-  const PRONG = 11; // distance below an attention at which its inputs branch
+  const PRONG = 11; // distance below an attention sublayer at which its inputs branch
 
   const isNorm = ({ kind }) => ["norm", "add", "add & norm"].includes(kind);
   const attends = ({ kind }) => kind.endsWith("attention");

@@ -17,7 +17,7 @@
       .namesOf(state, kind)
       .every((name) => page.allHeads(state).every((head) => page.isAblated(state, name, head)));
 
-  /** List the attentions of a kind, one per layer. */
+  /** List the attention layers of a kind. */
   page.namesOf = ({ translator }, kind) => {
     const { start = "", end = "" } = page.ATTENTION_KINDS[kind];
     return translator.model.attentionNames.filter((name) => name.startsWith(start) && name.endsWith(end));
