@@ -45,7 +45,7 @@ class UnderFire(NamedTuple):
         seeds: number of other sets of seeds with which the claim holds.
         noticed: broken worlds in which it fails.
         worlds: number of broken worlds in which its chapter ran.
-        reason: why it fails in none of them.
+        reason: the reason, if it fails in none of them.
     """
 
     seeds: int

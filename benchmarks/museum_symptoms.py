@@ -68,23 +68,26 @@ def _short(value: Any) -> Any:
 
 
 def main() -> None:
-    """Measure all bugs, or some of them."""
+    """Measure all bugs, or some of them; the others keep their stored result."""
     options = parse_options(
         __doc__,
-        bugs={"nargs": "*", "help": "ids of single bugs, whose symptoms are printed and not stored"},
+        bugs={"nargs": "*", "help": "ids of single bugs"},
         folder={"type": Path, "required": True, "help": "folder for the results of finished runs"},
         seeds=3,
         minutes={"default": math.inf, "help": "minutes until the program stops; start it again to continue"},
     )
     end = time.monotonic() + 60 * options.minutes
-    everything = read_bugs(ROOT / "museum")
+    path = RESULTS / "museum_symptoms.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))["measured"] if path.exists() else {}
     measured = {}
-    for bug in everything:
+    for bug in read_bugs(ROOT / "museum"):
         if options.bugs and bug.id not in options.bugs:
+            if bug.id in stored:
+                measured[bug.id] = stored[bug.id]
             continue
         probe = json.dumps(bug.measured[:2], sort_keys=True)
         answers = {}
-        for name, own, kind in (("healthy", None, ""), ("patched", bug, bug.patch)):
+        for name, own, kind in (("healthy", None, ""), ("patched", bug, bug.digest)):
             if time.monotonic() > end:
                 sys.exit("not yet done: start it again")
             place = options.folder / f"{bug.measured.by}_{digest(probe + kind)}"
@@ -93,13 +96,11 @@ def main() -> None:
                 for seed in range(options.seeds)
             ]
             answers[name] = by_measure(rows)
-        measured[bug.id] = {"patch": digest(bug.patch), **answers}
+        measured[bug.id] = {"patch": bug.digest, **answers}
         shown = {name: answers["healthy"].get(name) for name in bug.measured.shows}
         print(bug.id, shown, answers["patched"], flush=True)
-    if options.bugs:
-        return
     settings = {"seeds": options.seeds, **CORPUS, **SIZES, "lesson": LESSON, "run": RUN, "measures": MEASURES}
-    write_result(RESULTS / "museum_symptoms.json", device=CPU, settings=settings, measured=measured)
+    write_result(path, device=CPU, settings=settings, measured=measured)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ A file ``museum/<id>.md`` holds YAML front matter, the story in Markdown, and th
 fence. ``git apply`` applies the patch: every clone has git, and it never guesses where a stale patch belongs.
 """
 
+import hashlib
 import re
 import subprocess
 from pathlib import Path
@@ -65,6 +66,12 @@ class Bug(NamedTuple):
     measured: Measured
     story: str
     patch: str
+
+    @property
+    def digest(self) -> str:
+        """Hash of the lines that the patch removes and adds; the lines around them do not count."""
+        changed = [line for line in self.patch.splitlines() if line.startswith(("-", "+"))]
+        return hashlib.sha256("\n".join(changed).encode()).hexdigest()[:16]
 
 
 def read_bugs(folder: Path) -> list[Bug]:
