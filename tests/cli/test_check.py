@@ -75,7 +75,7 @@ def test_the_chapters_and_their_exercises_are_listed(capsys):
 def test_each_exercise_has_a_line_of_output(check):
     code, out, _ = check(WRONG + "temperature = 4.33\n")
     assert code == 1
-    assert '✘ longest row: you did not count the leader itself (see "It cannot stay sharp")' in out
+    assert '✘ longest row: you did not count the leader itself (see "The softmax cannot stay sharp")' in out
     assert "✔ temperature: right." in out
     assert out.count("◦") == len(list_checks("softmax")) - 2
 

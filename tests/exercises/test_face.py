@@ -6,8 +6,9 @@ from glassformer.exercises import judge, list_checks
 
 def test_judge_returns_the_verdict_that_the_notebook_shows():
     verdict = judge("softmax", "longest_row", 148)
-    assert (verdict.state, verdict.slip.see) == ("wrong", "It cannot stay sharp")
-    assert str(verdict) == '✘ longest row: you did not count the leader itself (see "It cannot stay sharp")'
+    section = "The softmax cannot stay sharp"
+    assert (verdict.state, verdict.slip.see) == ("wrong", section)
+    assert str(verdict) == f'✘ longest row: you did not count the leader itself (see "{section}")'
     with pytest.raises(Slip) as raised:
         list_checks("softmax")["longest_row"](148)
     assert raised.value._render_traceback_() == [str(verdict)]

@@ -14,7 +14,7 @@ from glassformer.reference.masks import causal_mask
 from glassformer.reference.softmax import log_softmax, softmax, softmax_backward
 
 
-@check(see="It overflows, until it is shifted")
+@check(see="Overflow, and the shift that prevents it")
 def check_stable_softmax(attempt: Answer, rng: Generator) -> None:
     """Check ``stable_softmax(x)``: weights along the last axis."""
     compare(
@@ -83,7 +83,7 @@ def check_temperature(attempt: Any) -> None:
     )
 
 
-@check(see="It overflows, until it is shifted")
+@check(see="Overflow, and the shift that prevents it")
 def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
     """Check ``my_log_softmax(x)``: log-softmax along the last axis."""
     compare(
@@ -117,7 +117,7 @@ def check_my_log_softmax(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="It cannot abstain")
+@check(see="The softmax cannot abstain")
 def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
     """Check ``masked_softmax(x, attn_mask)``: weights along the last axis, zero where the mask is False."""
 
@@ -166,23 +166,24 @@ def check_masked_softmax(attempt: Answer, rng: Generator) -> None:
         attempt,
         right,
         {
-            Hint("yours is NaN for a query that may attend to nothing: 0 / 0", see="It cannot abstain"): (
-                lambda x, mask: np.where(mask.any(-1, keepdims=True), right(x, mask), np.nan)
-            ),
+            Hint(
+                "yours is NaN for a query that may attend to nothing: 0 / 0",
+                see="The softmax cannot abstain",
+            ): (lambda x, mask: np.where(mask.any(-1, keepdims=True), right(x, mask), np.nan)),
             Hint(
                 "your query that may attend to nothing attends evenly to masked keys",
-                see="It cannot abstain",
+                see="The softmax cannot abstain",
             ): fill(-1e30),
             Hint(
                 "your query that may attend to nothing attends as if there were no mask",
-                see="It cannot abstain",
+                see="The softmax cannot abstain",
             ): (lambda x, mask: softmax(x, where=mask | ~mask.any(-1, keepdims=True))),
         },
         [(np.array([[2.0, 1.0], [2.0, 1.0]]), np.array([[True, False], [False, False]]))],
     )
 
 
-@check(see="It cannot abstain")
+@check(see="The softmax cannot abstain")
 def check_attend(attempt: Answer, rng: Generator) -> None:
     """Check the fixed ``attend(query, key, value, attn_mask)``: attended values."""
 
@@ -253,7 +254,7 @@ def check_softmax_gradient(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="It cannot stay sharp")
+@check(see="The softmax cannot stay sharp")
 def check_longest_row(attempt: Any) -> None:
     """Check the largest number of keys at which a lead of 5 still has at least half of the weight."""
     compare_number(
