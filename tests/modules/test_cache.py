@@ -31,6 +31,11 @@ def test_a_cache_without_positions_is_final_after_its_first_update(tokens):
         cache.update(*tokens)
 
 
+def test_an_empty_cache_cannot_be_read():
+    with pytest.raises(ValueError, match="the cache is empty"):
+        KVCache().read()
+
+
 @pytest.mark.parametrize("positions", [None, torch.arange(SLOTS)])
 def test_selected_rows_keep_their_keys_and_values(positions, tokens):
     cache, rows = KVCache(positions), torch.tensor([2, 0])

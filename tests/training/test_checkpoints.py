@@ -47,6 +47,12 @@ def test_the_oldest_checkpoints_and_incomplete_ones_are_deleted(tmp_path):
     assert sorted(place.name for place in tmp_path.iterdir()) == ["step_00000002", "step_00000005"]
 
 
+def test_at_least_one_checkpoint_is_kept(tmp_path):
+    with pytest.raises(ValueError, match="keep must be a positive integer, got 0"):
+        save_checkpoint(tmp_path, *trained(0), Progress(step=1), keep=0)
+    assert list_checkpoints(tmp_path) == []
+
+
 def test_an_incomplete_checkpoint_of_an_earlier_version_is_not_listed(tmp_path):
     (tmp_path / "step_00000007.part").mkdir()
     assert list_checkpoints(tmp_path) == []
@@ -75,7 +81,11 @@ def empty(place):
     place.mkdir()
 
 
-@pytest.mark.parametrize("harm", [damage, empty])
+def forget_progress(place):
+    (place / "progress.json").write_text("[]")
+
+
+@pytest.mark.parametrize("harm", [damage, empty, forget_progress])
 def test_a_damaged_checkpoint_is_named(tmp_path, harm):
     model, optimizer = trained(0)
     place = save_checkpoint(tmp_path, model, optimizer, Progress(step=1), keep=1)

@@ -194,3 +194,10 @@ def test_half_precision_gives_close_gradients():
 def test_the_chunked_cross_entropy_rejects_labels_of_padding_alone():
     with pytest.raises(ValueError, match="more than padding"):
         chunked_cross_entropy(small_transformer(), torch.tensor([[3, END]]), torch.tensor([[START, PAD]]))
+
+
+@pytest.mark.parametrize("last", [VOCABULARY, -1])
+def test_the_chunked_cross_entropy_rejects_labels_outside_the_vocabulary(last):
+    target_ids = torch.tensor([[START, 6, last]])
+    with pytest.raises(ValueError, match=r"labels must be at least 0 and below the vocabulary size \(11\)"):
+        chunked_cross_entropy(small_transformer(), torch.tensor([[3, END]]), target_ids)

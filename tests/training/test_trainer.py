@@ -76,6 +76,13 @@ def test_an_interrupted_run_resumes_to_the_same_weights(tmp_path):
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
 
 
+def test_a_run_that_is_past_its_last_step_is_complete(tmp_path):
+    small_trainer(tmp_path, steps=6).run()
+    resumed = small_trainer(tmp_path, steps=4)
+    resumed.run()
+    assert resumed.progress.step == 6
+
+
 def test_a_killed_run_resumes_to_the_same_weights(tmp_path, whole_run):
     folder = tmp_path / "killed"
     command = [sys.executable, small_run.__file__, folder, "6"]

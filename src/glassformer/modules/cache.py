@@ -35,7 +35,13 @@ class KVCache:
         return self._positions is None and self._length > 0
 
     def read(self) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:
-        """Return the cached keys and values."""
+        """Return the cached keys and values.
+
+        Raises:
+            ValueError: the cache is empty.
+        """
+        if not self._slots:
+            raise ValueError("the cache is empty: update it before reading")
         key, value = (slots[..., : self._length, :] for slots in self._slots)
         return key, value
 

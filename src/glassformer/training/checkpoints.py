@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.files import atomic_write
+from glassformer.validation import require_positive_int
 
 CHECKPOINTS_FOLDER = "checkpoints"
 _WEIGHTS, _OPTIMIZER, _PROGRESS = "model.safetensors", "optimizer.safetensors", "progress.json"
@@ -47,7 +48,9 @@ def save_checkpoint(
 
     Raises:
         OSError: the checkpoint cannot be written; earlier checkpoints are untouched.
+        ValueError: ``keep`` is not a positive integer.
     """
+    require_positive_int(keep=keep)
     checkpoint = folder / f"step_{progress.step:08d}"
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(checkpoint) as part:
@@ -71,7 +74,7 @@ def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.O
         safetensors.torch.load_model(model, str(checkpoint / _WEIGHTS))
         flat = safetensors.torch.load_file(checkpoint / _OPTIMIZER)
         progress = Progress(**json.loads((checkpoint / _PROGRESS).read_text(encoding="utf-8")))
-    except (RuntimeError, safetensors.SafetensorError, json.JSONDecodeError, OSError) as error:
+    except (RuntimeError, TypeError, safetensors.SafetensorError, json.JSONDecodeError, OSError) as error:
         raise ValueError(
             f"checkpoint {checkpoint} does not fit this model or is damaged: {error}. "
             f"Delete this folder to resume from the previous checkpoint."

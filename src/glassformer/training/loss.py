@@ -10,7 +10,7 @@ from torch import Tensor
 from glassformer.modules.recurrent import FixedContextTranslator
 from glassformer.modules.sentences import explain_bad_ids
 from glassformer.modules.transformer import Transformer
-from glassformer.validation import require_integers, require_positive_int, require_probability
+from glassformer.validation import require_ids, require_integers, require_positive_int, require_probability
 
 
 def shift_targets(
@@ -104,6 +104,8 @@ def chunked_cross_entropy(
     require_positive_int(chunk_size=chunk_size)
     decoder_input_ids, labels = shift_targets(target_ids)
     _require_labels(labels, model.config.pad_id)
+    if labels.device.type == "cpu":  # elsewhere, the check would wait for the device
+        require_ids("labels", labels, model.config.target_vocabulary_size)
     states = model.hidden_states(decoder_input_ids, *model.encode(source_ids))
     kept = (labels != model.config.pad_id).flatten().nonzero()[:, 0]  # the CPU waits for their number
     states, labels = states.flatten(0, 1).index_select(0, kept), labels.flatten()[kept]

@@ -89,7 +89,7 @@ class Trainer:
         """
         self._resume()
         settings = self.settings
-        if self.progress.step == settings.steps:  # interrupted at the very end, or already complete
+        if self.progress.step >= settings.steps:  # interrupted at the very end, or already complete
             return self._finish()
         window = _Window()
         started = time.monotonic() - self.progress.seconds
