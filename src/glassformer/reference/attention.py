@@ -19,8 +19,8 @@ def attention_weights(
     the scores variance 1 at any width (Vaswani et al., 2017, section 3.2.1, footnote 4).
 
     Args:
-        query: query vectors: what each position is looking for.
-        key: key vectors: what each position can be found by.
+        query: query vectors (what each position is looking for).
+        key: key vectors (what each position can be found by).
         attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``. A query whose
             keys are all masked gets weights of zero.
 
@@ -42,14 +42,14 @@ def scaled_dot_product_attention(
     """Compute scaled dot-product attention: softmax(QKᵀ / √d_k) V.
 
     Args:
-        query: query vectors: what each position is looking for.
-        key: key vectors: what each position can be found by.
-        value: value vectors: what each position contributes to the output.
+        query: query vectors (what each position is looking for).
+        key: key vectors (what each position can be found by).
+        value: value vectors (what each position contributes to the output).
         attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``. A query whose
             keys are all masked gets an output of zero.
 
     Returns:
-        The weighted averages of the values, and the weights.
+        The weighted averages of the values, and the attention weights.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.
@@ -83,6 +83,9 @@ def scaled_dot_product_attention_backward(
 
     Returns:
         The gradients with respect to query, key and value.
+
+    Raises:
+        ValueError: the shape or dtype of an argument is invalid.
     """
     require_attention_inputs(query, key, value)
     require_shape((*query.shape[:-1], key.shape[-2]), weights=weights)

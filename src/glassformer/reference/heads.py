@@ -16,14 +16,14 @@ from glassformer.validation import (
 def split_heads(
     x: Float[Array, "*batch time d_model"], num_heads: int
 ) -> Float[Array, "*batch heads time d_head"]:
-    """Split each vector into one part per head, and turn the heads into a batch axis.
+    """Split each vector into one part per head, and move the heads into an axis before the positions.
 
     Args:
         x: one vector per position.
         num_heads: number of heads; must divide d_model.
 
     Raises:
-        ValueError: d_model is not a multiple of num_heads, or ``x`` has fewer than two axes.
+        ValueError: num_heads is not a positive divisor of d_model, or ``x`` has fewer than two axes.
     """
     require_axes(2, x=x)
     require_multiple(x.shape[-1], num_heads)
@@ -31,7 +31,7 @@ def split_heads(
 
 
 def merge_heads(x: Float[Array, "*batch heads time d_head"]) -> Float[Array, "*batch time d_model"]:
-    """Concatenate the parts of all heads. This is the inverse of `split_heads`.
+    """Concatenate the outputs of all heads at each position: the inverse of `split_heads`.
 
     Args:
         x: one vector per head and position.
@@ -59,15 +59,16 @@ def multi_head_attention(
     """Compute multi-head attention: Concat(head₁, …, headₕ) W_O.
 
     Args:
-        query: input of the query projection, one vector per position.
-        key: input of the key projection.
-        value: input of the value projection, for the same positions as ``key``.
+        query: input vectors of the query projection.
+        key: input vectors of the key projection.
+        value: input vectors of the value projection, for the same positions as ``key``.
         num_heads: number of heads.
-        query_weight: W_Q, the matrices of all heads side by side; applied as ``query @ query_weight``.
+        query_weight: W_Q, the matrices of all heads side by side, applied as ``query @ query_weight``.
         key_weight: W_K, with the same layout as W_Q.
         value_weight: W_V, with the same layout as W_Q.
         output_weight: W_O, applied to the merged heads.
-        attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``. In a head
+            where all keys of a query are masked, this query gets an output of zero.
 
     Returns:
         The output, and the attention weights of each head.

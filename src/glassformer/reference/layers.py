@@ -22,12 +22,12 @@ def layer_norm(
 ) -> Float[Array, "*batch d_model"]:
     """Normalise each vector to mean 0 and variance 1, then scale and shift it (Ba et al., 2016, eq. 4).
 
-    scale · (x − mean) / √(variance + ε) + shift, with the biased variance (divided by d_model).
+    The result is scale · (x − mean) / √(variance + ε) + shift; the variance is biased (divided by d_model).
 
     Args:
         x: one vector per position.
-        scale: learned factor for each component.
-        shift: learned offset for each component.
+        scale: learned factor for each component (the paper's gain; ``weight`` in PyTorch).
+        shift: learned offset for each component (``bias`` in the paper and in PyTorch).
         epsilon: small constant added to the variance, which keeps the denominator above zero.
 
     Raises:
@@ -45,11 +45,11 @@ def layer_norm_backward(
     scale: Float[Array, " d_model"],
     epsilon: float = 1e-5,
 ) -> tuple[Float[Array, "*batch d_model"], Float[Array, " d_model"], Float[Array, " d_model"]]:
-    """Compute the gradients of layer normalisation, derived by hand.
+    """Compute the gradients of layer normalisation, derived by hand with the chain rule.
 
-    Mean and variance depend on every component, so the gradient with respect to x is ĝ minus its mean and
-    its projection onto the normalised vector x̂, rescaled: (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε),
-    with ĝ = scale · grad_output.
+    With ĝ = scale · grad_output and the normalised vector x̂, the gradient with respect to x is
+    (ĝ − mean(ĝ) − x̂ · mean(ĝ x̂)) / √(variance + ε). The two subtracted terms are there because the mean and
+    the variance depend on every component of x.
 
     Args:
         grad_output: gradient of the loss with respect to the output of `layer_norm`.
@@ -59,6 +59,9 @@ def layer_norm_backward(
 
     Returns:
         The gradients with respect to x, scale and shift.
+
+    Raises:
+        ValueError: the shape, dtype or value of an argument is invalid.
     """
     _require_norm_inputs(x, scale, epsilon)
     require_shape(x.shape, grad_output=grad_output)
@@ -87,9 +90,9 @@ def feed_forward(
     Args:
         x: one vector per position.
         inner_weight: W₁, applied as ``x @ inner_weight``.
-        inner_bias: b₁.
-        outer_weight: W₂, applied to the hidden activations in the same way.
-        outer_bias: b₂.
+        inner_bias: b₁, the bias of the hidden layer.
+        outer_weight: W₂, applied in the same way to the hidden activations.
+        outer_bias: b₂, the bias of the output.
 
     Raises:
         ValueError: the shape or dtype of an argument is invalid.

@@ -10,7 +10,10 @@ from glassformer.validation import require_axes, require_ids, require_positive_i
 def causal_mask(length: int) -> Bool[Array, "{length} {length}"]:
     """Make a causal mask, which lets each position attend to itself and to earlier positions only.
 
-    It is a lower triangular matrix (Vaswani et al., 2017, section 3.2.3).
+    The mask is a lower triangular matrix (Vaswani et al., 2017, section 3.2.3).
+
+    Args:
+        length: number of positions.
 
     Raises:
         ValueError: ``length`` is not a positive integer.
@@ -30,7 +33,7 @@ def padding_mask(ids: Int[Array, "*batch key"], pad_id: int) -> Bool[Array, "*ba
         A mask with axes of length 1 for heads and queries.
 
     Raises:
-        ValueError: ``ids`` is empty, or does not hold non-negative integers.
+        ValueError: ``ids`` is empty, has no axis, or does not hold non-negative integers.
     """
     require_ids("ids", ids)
     require_axes(1, ids=ids)

@@ -22,7 +22,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float[Array, "{length} {d
 
     Args:
         length: number of positions, counted from 0.
-        d_model: size of each encoding.
+        d_model: width of each encoding.
 
     Raises:
         ValueError: an argument is not a positive integer.
@@ -39,15 +39,16 @@ def apply_rotary_embedding(
     positions: Int[Array, " time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Array, "*batch time d_k"]:
-    """Apply rotary position embedding (RoPE; Su et al., 2021, section 3.4.2).
+    """Rotate vectors by their positions: rotary position embedding (RoPE; Su et al., 2021, section 3.4.2).
 
-    Pair i = (x₂ᵢ, x₂ᵢ₊₁) is rotated by position · base^(−2i/d_k) radians. The dot product of a rotated
-    query and a rotated key then depends on their positions only through the difference.
+    Pair i = (x₂ᵢ, x₂ᵢ₊₁), counted from 0, is rotated by position · base^(−2i/d_k) radians. The dot
+    product of a rotated query and a rotated key then depends on their positions only through the difference.
 
     Args:
         x: queries or keys, with an even d_k.
-        positions: position of each vector; 0, 1, 2, ... if omitted.
-        base: base of the frequencies; all wavelengths are shorter than 2π · base positions.
+        positions: position of each vector; 0, 1, 2, … if omitted.
+        base: base of the frequencies, usually far above 1; the wavelengths then lie between 2π and 2π · base
+            positions.
 
     Raises:
         ValueError: d_k is odd, or the shape, dtype or value of an argument is invalid.

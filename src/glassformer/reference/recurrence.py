@@ -27,7 +27,7 @@ def elman_rnn(
     Args:
         x: one vector per step.
         input_weight: W_x, applied as ``x @ input_weight``.
-        hidden_weight: W_h, the recurrent matrix.
+        hidden_weight: W_h, applied to the previous hidden state in the same way.
         bias: b, added at every step.
         initial_state: hidden state before the first step; zeros if omitted.
 
@@ -57,9 +57,11 @@ def lstm(
 ) -> tuple[Float[Array, "*batch time d_hidden"], Float[Array, "*batch time d_hidden"]]:
     """Run an LSTM over a sequence (Hochreiter & Schmidhuber, 1997).
 
-    cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). Each step multiplies the
-    cell state by the forget gate (Gers et al., 2000) and adds to it, instead of multiplying it by a matrix.
-    While the forget gate stays close to 1, the gradient of the cell state does not vanish.
+    The equations are cellₜ = forget · cellₜ₋₁ + input · candidate and stateₜ = output · tanh(cellₜ). Each of
+    forget, input and output is a gate σ(xₜ W_x + stateₜ₋₁ W_h + b), and the candidate has tanh in place of σ,
+    each with weights of its own. A step multiplies the cell state by the forget gate (Gers et al., 2000) and
+    adds to it, instead of multiplying it by a matrix, so while the forget gate stays close to 1, the gradient
+    of the cell state does not vanish.
 
     Args:
         x: one vector per step.
@@ -109,14 +111,15 @@ def additive_attention(
     Args:
         query: hidden states of the decoder.
         key: hidden states of the encoder; their width may differ from that of the queries.
-        value: vectors to average, usually the encoder's hidden states again.
+        value: value vectors, usually the encoder's hidden states again.
         query_weight: W_q, applied as ``query @ query_weight``.
         key_weight: W_k, applied as ``key @ key_weight``.
         score_weight: w, which turns each hidden vector into a score.
-        attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``.
+        attn_mask: True where a query may attend to a key; broadcasts to ``*batch query key``. A query whose
+            keys are all masked gets an output of zero.
 
     Returns:
-        The weighted averages of the values, and the weights.
+        The weighted averages of the values, and the attention weights.
 
     Raises:
         ValueError: the shape, dtype or value of an argument is invalid.

@@ -24,11 +24,12 @@ def softmax(
     Args:
         x: scores, of any shape.
         axis: axis along which the weights sum to one.
-        where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero, even in a
-            row where no score counts.
+        where: True where a score counts; broadcasts to ``x``. All other weights are exactly zero. If no score
+            of a row counts, or all that count are −∞, all weights of this row are zero.
 
     Raises:
-        ValueError: ``x`` is empty, not floating-point, or holds NaN or +∞, or ``where`` does not broadcast.
+        ValueError: ``x`` is empty, not floating-point, or holds NaN or +∞; or ``where`` is not boolean or
+            does not broadcast.
     """
     shifted = _shift(x, axis, where)
     exponentials = np.exp(shifted)
@@ -39,9 +40,10 @@ def softmax(
 def log_softmax(
     x: Float[Array, "*shape"], axis: int = -1, where: Bool[Array, "..."] | None = None
 ) -> Float[Array, "*shape"]:
-    """Compute the logarithm of the softmax, xᵢ − log Σⱼ exp(xⱼ), which is finite even if exp underflows.
+    """Compute the logarithm of the softmax: xᵢ − log Σⱼ exp(xⱼ).
 
-    The logarithm of a weight of zero is −∞. Arguments and errors are as in `softmax`.
+    The result is finite even where the softmax itself underflows to zero. It is −∞ where a score does not
+    count or is −∞. Arguments and errors are as in `softmax`.
     """
     shifted = _shift(x, axis, where)
     total = _sum(np.exp(shifted), axis)
@@ -52,12 +54,15 @@ def log_softmax(
 def softmax_backward(
     grad_weights: Float[Array, "*shape"], weights: Float[Array, "*shape"], axis: int = -1
 ) -> Float[Array, "*shape"]:
-    """Compute the gradient of the softmax: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), which is (diag(w) − w wᵀ) g.
+    """Compute the gradient with respect to a softmax's scores: wᵢ (gᵢ − Σⱼ wⱼ gⱼ), or (diag(w) − w wᵀ) g.
 
     Args:
-        grad_weights: gradient of the loss with respect to the weights.
-        weights: weights that `softmax` returned.
+        grad_weights: gradient g of the loss with respect to the weights.
+        weights: weights w that `softmax` returned.
         axis: axis along which the weights sum to one.
+
+    Raises:
+        ValueError: the shapes differ, or an array is not floating-point.
     """
     require_floating(grad_weights=grad_weights, weights=weights)
     require_shape(weights.shape, grad_weights=grad_weights)
@@ -68,13 +73,17 @@ def softmax_backward(
 def online_softmax(x: Float[Array, "*shape"], block_size: int, axis: int = -1) -> Float[Array, "*shape"]:
     """Compute the softmax of a stream of scores, one block at a time.
 
-    A running maximum and a running sum are enough: when a block raises the maximum, the sum so far is
-    rescaled (Milakov & Gimelshein, 2018, algorithm 3).
+    The denominator needs only a running maximum and a running sum: when a block raises the maximum, the sum
+    so far is rescaled (Milakov & Gimelshein, 2018, algorithm 3).
 
     Args:
         x: scores, of any shape.
         block_size: number of scores per block.
         axis: axis along which the weights sum to one.
+
+    Raises:
+        ValueError: ``x`` is empty, not floating-point, or holds NaN or +∞; or ``block_size`` is not a
+            positive integer.
     """
     _require_scores(x)
     require_positive_int(block_size=block_size)
