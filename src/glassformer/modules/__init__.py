@@ -1,6 +1,7 @@
 """The functions of `reference` in PyTorch, with gradients, and the models built from them.
 
-The values in a tensor are not checked here, because a GPU would have to wait: NaN in the input gives NaN.
+Arguments and errors of the functions are as in `reference`, except that the values in a tensor are not
+checked, because the CPU would have to wait for the GPU. NaN in the input gives NaN in the output.
 """
 
 from glassformer.modules.additive import AdditiveAttention, additive_attention

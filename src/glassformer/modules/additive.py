@@ -25,7 +25,7 @@ def additive_attention(
     score_weight: Float[Tensor, " d_hidden"],
     attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Compute additive attention, as in `reference.recurrence`, with gradients."""
+    """Compute additive attention, as in `reference.recurrence.additive_attention`, with gradients."""
     require_additive_inputs(query, key, value, attn_mask)
     require_axes(1, score_weight=score_weight)
     d_hidden = score_weight.shape[-1]
@@ -39,6 +39,9 @@ class AdditiveAttention(nn.Module):
 
     Args:
         d_model: width of queries, keys and the hidden layer.
+
+    Raises:
+        ValueError: ``d_model`` is not a positive integer.
     """
 
     def __init__(self, d_model: int) -> None:
@@ -66,8 +69,11 @@ class AdditiveAttention(nn.Module):
             key: key vectors.
             value: value vectors.
             attn_mask: True where a query may attend to a key; broadcasts to ``batch query key``.
-            cache: cache without positions, which holds the projected keys and the values. The first call
-                fills it; later calls read it in place of ``key`` and ``value``.
+            cache: cache without positions for the projected keys and the values. The first call fills the
+                cache; later calls read it in place of ``key`` and ``value``.
+
+        Raises:
+            ValueError: the shape or dtype of an argument is invalid.
         """
         require_additive_inputs(query, key, value, attn_mask)
         require_width(len(self.score_weight), query=query, key=key)

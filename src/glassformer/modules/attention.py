@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glassformer.modules.cache import KVCache
-from glassformer.modules.dropout import dropout as drop
+from glassformer.modules.dropout import dropout as apply_dropout
 from glassformer.modules.positions import RelativePositions
 from glassformer.modules.softmax import softmax
 from glassformer.validation import (
@@ -33,9 +33,9 @@ def attention_weights(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
-    """Compute attention weights, as in `reference.attention`, with gradients.
+    """Compute attention weights, as in `reference.attention.attention_weights`, with gradients.
 
-    ``score_bias`` is added to the scaled scores; the ALiBi bias is an example.
+    ``score_bias``, such as the ALiBi bias, is added to the scaled scores.
     """
     require_attention_inputs(query, key, attn_mask=attn_mask)
     require_same_dtype(query=query, key=key)
@@ -53,8 +53,9 @@ def scaled_dot_product_attention(
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
     """Compute scaled dot-product attention step by step, as in `reference.attention`, with gradients.
 
-    With ``dropout``, each weight is dropped with that probability and the others are scaled up. As in
-    PyTorch, the weights are returned after dropout, so their rows need not sum to one.
+    ``score_bias`` is as in `attention_weights`. ``dropout`` is the dropout probability of the attention
+    weights. As in nn.MultiheadAttention, the weights are returned after dropout, so their rows need not sum
+    to one.
     """
     _require_inputs(query, key, value, attn_mask, dropout)
     return _attend(query, key, value, attn_mask, dropout, score_bias)
@@ -71,10 +72,11 @@ def fused_attention(
 ) -> Float[Tensor, "*batch query d_v"]:
     """Compute the output of `scaled_dot_product_attention` with a fused kernel, without returning weights.
 
-    Arguments are as in `scaled_dot_product_attention`.
+    Arguments and errors are as in `scaled_dot_product_attention`. A CPU has no fused kernel with dropout, so
+    there the weights are computed step by step if ``dropout`` is above zero.
     """
     _require_inputs(query, key, value, attn_mask, dropout)
-    if dropout and query.device.type == "cpu":  # the CPU has no fused kernel with dropout
+    if dropout and query.device.type == "cpu":
         return _attend(query, key, value, attn_mask, dropout, score_bias)[0]
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, score_bias, dropout)
@@ -89,14 +91,14 @@ def fused_attention(
 def split_heads(
     x: Float[Tensor, "*batch time d_model"], num_heads: int
 ) -> Float[Tensor, "*batch heads time d_head"]:
-    """Split each vector into one part per head, as in `reference.heads`, with gradients."""
+    """Split each vector into one part per head, as in `reference.heads.split_heads`, with gradients."""
     require_axes(2, x=x)
     require_multiple(x.shape[-1], num_heads)
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).transpose(-3, -2)
 
 
 def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "*batch time d_model"]:
-    """Concatenate the parts of all heads, as in `reference.heads`, with gradients."""
+    """Concatenate the outputs of all heads, as in `reference.heads.merge_heads`, with gradients."""
     require_axes(3, x=x)
     return x.transpose(-3, -2).flatten(-2)
 
@@ -104,10 +106,10 @@ def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "
 class AttentionHeads(nn.Module):
     """Scaled dot-product attention in each head, as a module whose hooks can record weights or ablate heads.
 
-    It has no parameters: `MultiHeadAttention` projects, splits and merges the heads. With or
-    without ``need_weights``, `MultiHeadAttention` calls its ``heads`` exactly once per forward pass, as
-    ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. It uses the pair
-    ``(attended, weights)`` that this call returns:
+    The module has no parameters: `MultiHeadAttention` projects the vectors, and splits and merges the heads.
+    With or without ``need_weights``, `MultiHeadAttention` calls its ``heads`` exactly once per forward pass,
+    as ``heads(query, key, value, attn_mask, score_bias, need_weights=...)``. The call returns a pair
+    ``(attended, weights)``:
 
     - to record the weights, a forward pre-hook (``with_kwargs=True``) sets ``need_weights`` to True, and a
       forward hook reads ``weights``, which has shape ``batch heads query key``;
@@ -115,7 +117,10 @@ class AttentionHeads(nn.Module):
       replaced; ``attended`` has shape ``batch heads query d_head``.
 
     Args:
-        dropout: dropout probability of the attention weights.
+        dropout: dropout probability of the attention weights in training mode.
+
+    Raises:
+        ValueError: ``dropout`` is not a probability below 1.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -136,7 +141,23 @@ class AttentionHeads(nn.Module):
         Float[Tensor, "*batch heads query d_head"],
         Float[Tensor, "*batch heads query key"] | None,
     ]:
-        """Compute attention in each head, by the fused path unless ``need_weights``."""
+        """Compute scaled dot-product attention in each head.
+
+        Args:
+            query: query vectors of each head.
+            key: key vectors of each head.
+            value: value vectors of each head.
+            attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
+            score_bias: bias added to the scaled scores; broadcasts to ``*batch heads query key``.
+            need_weights: True to compute and return the attention weights; False takes the fused path.
+
+        Returns:
+            The output of each head, and its attention weights after dropout, or None without
+            ``need_weights``.
+
+        Raises:
+            ValueError: the shape or dtype of an argument is invalid.
+        """
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             return scaled_dot_product_attention(query, key, value, attn_mask, dropout, score_bias=score_bias)
@@ -153,10 +174,10 @@ class MultiHeadAttention(nn.Module):
         num_heads: number of heads; must divide d_model.
         dropout: dropout probability of the attention weights.
         bias: True to add a bias to the four projections.
-        positions: rotary or ALiBi positional encoding, applied in each head.
+        positions: rotary or ALiBi positional encoding, applied in each head; None for no encoding.
 
     Raises:
-        ValueError: a size or probability is invalid.
+        ValueError: a size or a probability is invalid.
     """
 
     def __init__(
@@ -197,15 +218,17 @@ class MultiHeadAttention(nn.Module):
             value: value vectors, for the same positions as ``key``.
             attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query all_keys``,
                 with cached keys first.
-            cache: keys and values of earlier calls. A growing cache appends those of this call; a final one
-                supplies all keys and values, and ``key`` and ``value`` are not projected.
-            need_weights: True to return the weights; False is faster.
+            cache: keys and values of earlier calls. A cache with positions appends the keys and values of
+                this call. A final cache supplies all keys and values, so ``key`` and ``value`` are ignored.
+            need_weights: True to return the attention weights; False is faster.
 
         Returns:
-            The output, and the weights of each head after dropout, or None without ``need_weights``.
+            The output, and the attention weights of each head after dropout, or None without
+            ``need_weights``.
 
         Raises:
-            ValueError: the shape or dtype of an argument is invalid; the message names the argument.
+            ValueError: the shape or dtype of an argument is invalid, or the cache has no slot left or lacks
+                the positions that the positional encoding needs.
         """
         require_floating(query=query, key=key, value=value)
         require_width(self.d_model, query=query, key=key, value=value)
@@ -240,7 +263,7 @@ def _attend(
     score_bias: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     weights = _weights(query, key, attn_mask, score_bias)
-    weights = drop(weights, dropout) if dropout else weights
+    weights = apply_dropout(weights, dropout) if dropout else weights
     return weights @ value, weights
 
 

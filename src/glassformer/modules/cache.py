@@ -1,4 +1,4 @@
-"""Caches for decoding: keys, values and states that one step computes and that later steps reuse.
+"""Caches for decoding: keys, values and states that one step computes and later steps reuse.
 
 Without a cache, a decoder recomputes the keys and values of all earlier tokens at every step, although under
 the causal mask they do not change.
@@ -21,7 +21,8 @@ class KVCache:
     a cache serves a cross-attention layer, whose keys and values come from the encoder output.
 
     Args:
-        positions: position of the token in each slot; each new token fills the next slot.
+        positions: position of the token in each slot, where each new token fills the next slot; None for a
+            cache that is filled once.
     """
 
     def __init__(self, positions: Int[Tensor, " slots"] | None = None) -> None:
@@ -61,7 +62,7 @@ class KVCache:
     def update(
         self, key: Float[Tensor, "*batch new d_head"], value: Float[Tensor, "*batch new d_v"]
     ) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:
-        """Append keys and values, and return those of all tokens.
+        """Append keys and values of new tokens, and return those of all tokens.
 
         Raises:
             ValueError: the cache is final, or has too few slots.
@@ -89,7 +90,7 @@ class KVCache:
 
 
 class LayerCache(NamedTuple):
-    """The two caches of one decoder layer."""
+    """Self-attention cache and cross-attention cache of one decoder layer."""
 
     self_attention: KVCache
     cross_attention: KVCache
@@ -98,13 +99,13 @@ class LayerCache(NamedTuple):
 class DecoderCache:
     """The caches of a Transformer's decoder, for sentences with one or more beams each.
 
-    All beams of a sentence share the keys and values of its source, so their queries are stacked along the
-    time axis. The keys and values of the target stay in the slots where they were written. A mask lets each
-    beam attend only to its own ancestors, so reordering the beams moves no keys or values.
+    All beams of a sentence share the keys and values of its source, so the queries of the beams are stacked
+    along the time axis. The keys and values of the target stay in the slots where they were written. A mask
+    lets each beam attend only to its own ancestors, so reordering the beams moves no keys or values.
 
     Args:
         num_layers: number of decoder layers.
-        slots: maximum number of cached tokens per sentence, over all its beams.
+        slots: maximum number of cached tokens per sentence, over all its beams, current and dropped.
         device: device of the model.
 
     Attributes:
@@ -120,10 +121,11 @@ class DecoderCache:
     def reserve_slots(self, num_beams: int) -> tuple[int, Bool[Tensor, "sentences 1 num_beams slots"] | None]:
         """Reserve slots for the next token of every beam; return the position of these tokens and a mask.
 
-        The mask is True for a beam's own tokens; it is None while every sentence has one beam.
+        The mask is True at the slots that hold the tokens of a beam's own hypothesis. It is None until
+        `reorder` first makes several beams.
 
         Args:
-            num_beams: number of beams per sentence.
+            num_beams: number of beams per sentence: one at first, then as many as `reorder` made.
         """
         position, used = self._time, self._used + num_beams
         self._positions[self._used : used] = position
@@ -157,8 +159,10 @@ class RecurrentCache:
     """Hidden state and cell state of a recurrent decoder for each beam, and cached keys and values.
 
     Attributes:
-        state: hidden state and cell state, each ``layers rows d_model``; None before the first step.
-        memory: projected keys, and values, of the source sentences; all beams of a sentence share them.
+        state: hidden state and cell state, each ``layers rows d_model`` with one row per beam; None before
+            the first step.
+        memory: cache of the attention layer's projected keys and its values, which all beams of a source
+            sentence share.
     """
 
     def __init__(self) -> None:
@@ -187,7 +191,7 @@ class RecurrentCache:
 
 
 def takes_cache(*functions: Callable[..., Any]) -> bool:
-    """Return True if every function has a parameter ``cache``, which a user's subclass may lack."""
+    """Return True if every function has a parameter ``cache``; a method overridden in a subclass may not."""
     return all("cache" in signature(function).parameters for function in functions)
 
 

@@ -63,15 +63,15 @@ class TransformerConfig(TranslatorConfig):
         num_encoder_layers: number of encoder layers.
         num_decoder_layers: number of decoder layers.
         dropout: dropout probability of embeddings and sublayer outputs.
-        attention_dropout: dropout probability of attention weights, the same as of sublayer outputs if not
-            given. The paper (section 5.4) mentions none here.
-        activation_dropout: dropout probability of the feed-forward networks' hidden activations, the same as
-            of sublayer outputs if not given. The paper mentions none here.
-        norm: order of normalisation and sublayer: "post", as in Vaswani et al. (2017), or "pre", which adds a
-            norm at the end of each stack.
+        attention_dropout: dropout probability of attention weights; by default, that of sublayer outputs. The
+            paper (section 5.4) does not mention this dropout.
+        activation_dropout: dropout probability of the feed-forward networks' hidden activations; by default,
+            that of sublayer outputs. The paper does not mention this dropout either.
+        norm: position of the layer normalisation: "post", as in Vaswani et al. (2017), or "pre", which also
+            normalises the output of the encoder and of the decoder.
         positions: positional encoding. "sinusoidal" and "learned" are added to the embeddings, "rotary" and
-            "alibi" act in self-attention, and with "none" only the causal mask reveals the order.
-        max_length: number of positions that "learned" encodings cover.
+            "alibi" act in self-attention, and with "none" only the decoder's causal mask reveals the order.
+        max_length: number of positions with a "learned" encoding; the other encodings have no limit.
 
     Raises:
         ValueError: a size or an option is invalid; the message names it.
@@ -120,7 +120,11 @@ class TransformerConfig(TranslatorConfig):
             target_vocabulary_size: number of tokens in the target vocabulary. If omitted, both languages
                 share one vocabulary and one matrix; if given, only the target embedding and the output
                 projection share a matrix.
-            **overrides: any attribute of the configuration.
+            **overrides: attributes of the configuration that replace those of the preset.
+
+        Raises:
+            ValueError: a size or an option is invalid; the message names it.
+            TypeError: an override is not an attribute of the configuration.
         """
         layers = {"num_encoder_layers": 4, "num_decoder_layers": 4}
         sizes = {"d_model": 128, "num_heads": 4, "d_ff": 256} | layers
@@ -132,7 +136,7 @@ class TransformerConfig(TranslatorConfig):
     ) -> "TransformerConfig":
         """Configure the base model of Vaswani et al. (2017, Table 3): 6 + 6 layers, d_model 512.
 
-        Arguments are as in `tiny`.
+        Arguments and errors are as in `tiny`.
         """
         return cls._preset(source_vocabulary_size, target_vocabulary_size, overrides)
 

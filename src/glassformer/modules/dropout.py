@@ -14,7 +14,12 @@ def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
     """Zero each element with probability ``p``, and scale the others by 1 / (1 − p).
 
     On a CPU, `torch.nn.functional.dropout` spends an eighth of a small model's training step on random
-    numbers. Here each element uses sixteen random bits, which approximates ``p`` to within 2⁻¹⁷.
+    numbers. This function therefore uses only sixteen random bits per element on a CPU, which approximates
+    ``p`` to within 2⁻¹⁶. On other devices and under torch.compile, it calls `torch.nn.functional.dropout`.
+
+    Args:
+        x: activations, of any shape.
+        p: dropout probability.
 
     Raises:
         ValueError: ``x`` is not floating-point, or ``p`` is not a probability below 1.
@@ -28,10 +33,15 @@ def dropout(x: Float[Tensor, "*shape"], p: float) -> Float[Tensor, "*shape"]:
 
 
 class Dropout(nn.Dropout):
-    """`dropout` in training mode, and the identity in evaluation mode."""
+    """`dropout` in training mode, and the identity in evaluation mode.
+
+    Args:
+        p: dropout probability, below 1.
+        inplace: accepted as in nn.Dropout, but without effect.
+    """
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-        """Apply dropout in training mode."""
+        """Apply dropout in training mode; return the input unchanged in evaluation mode."""
         return dropout(input, self.p) if self.training else input
 
 

@@ -29,7 +29,10 @@ def layer_norm(
     shift: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "*batch d_model"]:
-    """Compute layer norm, as in `reference.layers`, with gradients; the layers use the fused nn.LayerNorm."""
+    """Compute layer normalisation, as in `reference.layers.layer_norm`, with gradients.
+
+    `Residual` uses nn.LayerNorm instead, which computes the same in one fused kernel.
+    """
     require_floating(x=x, scale=scale)
     require_not_empty(x=x)
     require_shape(x.shape[-1:], scale=scale, shift=shift)
@@ -47,7 +50,7 @@ def feed_forward(
     outer_weight: Float[Tensor, "d_ff d_model"],
     outer_bias: Float[Tensor, " d_model"],
 ) -> Float[Tensor, "*batch d_model"]:
-    """Compute the position-wise feed-forward network, as in `reference.layers`, with gradients."""
+    """Compute the feed-forward network, as in `reference.layers.feed_forward`, with gradients."""
     require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
     require_axes(2, inner_weight=inner_weight)
     d_model, d_ff = inner_weight.shape
@@ -65,6 +68,9 @@ class FeedForward(nn.Module):
         d_model: width of the vectors.
         d_ff: width of the hidden layer.
         dropout: dropout probability of the hidden activations.
+
+    Raises:
+        ValueError: a size or a probability is invalid.
     """
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
@@ -76,7 +82,11 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Apply the network to each position separately."""
+        """Apply the network to each position separately.
+
+        Raises:
+            ValueError: the shape or dtype of an argument is invalid.
+        """
         require_floating(x=x)
         require_width(self.inner.in_features, x=x)
         return self.outer(self.dropout(self.inner(x).relu()))
@@ -91,6 +101,9 @@ class Residual(nn.Module):
         norm: position of the normalisation. "post" normalises the sum, as in Vaswani et al. (2017, section
             3.1). "pre" normalises the sublayer's input instead, which leaves an identity path through all
             layers (Xiong et al., 2020).
+
+    Raises:
+        ValueError: a size, a probability or ``norm`` is invalid.
     """
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm: Norm = "post") -> None:
@@ -105,7 +118,9 @@ class Residual(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "*batch d_model"]:
-        """Add the sublayer's output to its input: norm(x + sublayer(x)), or x + sublayer(norm(x)) for "pre".
+        """Add the sublayer's output to ``x``, and normalise the sum or, with "pre", the sublayer's input.
+
+        The result is norm(x + dropout(sublayer(x))) for "post" and x + dropout(sublayer(norm(x))) for "pre".
 
         Args:
             x: one vector per position.
@@ -129,7 +144,7 @@ class EncoderLayer(nn.Module):
         attention_dropout: dropout probability of attention weights; if None, that of sublayer outputs.
         activation_dropout: dropout probability of hidden activations; if None, that of sublayer outputs.
         norm: position of the normalisation, "post" or "pre", as in `Residual`.
-        positions: rotary or ALiBi positional encoding of the self-attention layer.
+        positions: rotary or ALiBi positional encoding of the self-attention layer; None for no encoding.
 
     Raises:
         ValueError: a size, a probability or ``norm`` is invalid.
@@ -168,8 +183,9 @@ class EncoderLayer(nn.Module):
 
         Args:
             x: one vector per position.
-            attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads query key``.
-            cache: keys and values of earlier positions; those of ``x`` are appended.
+            attn_mask: True where a query may attend to a key; broadcasts to ``*batch heads time time`` (all
+                cached positions in the last axis).
+            cache: keys and values of earlier positions, to which those of ``x`` are appended.
 
         Raises:
             ValueError: the shape or dtype of an argument is invalid; the message names the argument.
@@ -182,9 +198,9 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention, cross-attention to the encoder output (the memory), and a feed-forward network.
 
-    See Vaswani et al. (2017, Figure 1, right). Arguments are as in `EncoderLayer`. The cross-attention layer
-    uses no rotary or ALiBi encoding, because the distance between positions in two different sentences has
-    no fixed meaning.
+    See Vaswani et al. (2017, Figure 1, right). Arguments and errors are as in `EncoderLayer`. The
+    cross-attention layer uses no rotary or ALiBi encoding, because the distance between positions in two
+    different sentences has no fixed meaning.
     """
 
     def __init__(
@@ -230,7 +246,8 @@ class DecoderLayer(nn.Module):
                 mask by default: see `modules.masks.causal_mask`.
             memory_mask: True where a target position may attend to a source position; broadcasts to
                 ``*batch heads target source``.
-            cache: keys and values of earlier target positions, and of the source.
+            cache: keys and values of earlier target positions, to which those of ``x`` are appended, and of
+                the source.
 
         Raises:
             ValueError: the shape or dtype of an argument is invalid; the message names the argument.

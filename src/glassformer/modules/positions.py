@@ -21,7 +21,7 @@ def apply_rotary_embedding(
     positions: Int[Tensor, "time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch time d_k"]:
-    """Rotate vectors by their positions, as in `reference.positions`, with gradients."""
+    """Rotate vectors by positions, as in `reference.positions.apply_rotary_embedding`, with gradients."""
     require_floating(x=x)
     require_axes(2, x=x)
     require_not_empty(x=x)
@@ -49,7 +49,7 @@ def alibi(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Float[Tensor, "heads query key"]:
-    """Compute the ALiBi bias, as in `reference.positions`, with a choice of device and dtype."""
+    """Compute the ALiBi bias, as in `reference.positions.alibi`, with a choice of device and dtype."""
     require_positive_int(query_length=query_length, key_length=key_length, num_heads=num_heads)
     key_positions = torch.arange(key_length, device=device)
     query_positions = torch.arange(query_length, device=device) + key_length - query_length
@@ -59,11 +59,14 @@ def alibi(
 class SinusoidalPositions(nn.Module):
     """Add sinusoidal positional encodings to the vectors (Vaswani et al., 2017, section 3.5).
 
-    The table is `reference.positions.sinusoidal_positions`, computed once and not part of the state dict.
+    The table, from `reference.positions.sinusoidal_positions`, is not part of the state dict.
 
     Args:
         d_model: width of the vectors.
-        max_length: number of positions in the table; a larger table is computed for longer sequences.
+        max_length: number of positions in the table; a call with a longer sequence computes a larger one.
+
+    Raises:
+        ValueError: a size is not a positive integer.
     """
 
     table: Tensor
@@ -75,7 +78,15 @@ class SinusoidalPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add to each vector the encoding of its position, counted from ``start``."""
+        """Add to each vector the encoding of its position.
+
+        Args:
+            x: one vector per position.
+            start: position of the first vector.
+
+        Raises:
+            ValueError: the shape of ``x`` is invalid, or ``start`` is negative.
+        """
         d_model = self.table.shape[-1]
         _require_vectors(x, d_model, start)
         stop = start + x.shape[-2]
@@ -89,6 +100,9 @@ class LearnedPositions(nn.Module):
     Args:
         d_model: width of the vectors.
         max_length: number of positions; a longer sequence raises an error.
+
+    Raises:
+        ValueError: a size is not a positive integer.
     """
 
     def __init__(self, d_model: int, max_length: int) -> None:
@@ -100,10 +114,15 @@ class LearnedPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch time d_model"], start: int = 0
     ) -> Float[Tensor, "*batch time d_model"]:
-        """Add to each vector the encoding of its position, counted from ``start``.
+        """Add to each vector the embedding of its position.
+
+        Args:
+            x: one vector per position.
+            start: position of the first vector.
 
         Raises:
-            ValueError: the sequence extends beyond the last position.
+            ValueError: the shape of ``x`` is invalid, ``start`` is negative, or the sequence extends beyond
+                the last position.
         """
         max_length, d_model = self.table.weight.shape
         _require_vectors(x, d_model, start)
@@ -118,6 +137,9 @@ class RotaryPositions(nn.Module):
 
     Args:
         base: base of the frequencies, as in `apply_rotary_embedding`.
+
+    Raises:
+        ValueError: ``base`` is not positive.
     """
 
     def __init__(self, base: float = 10000.0) -> None:
@@ -135,8 +157,11 @@ class RotaryPositions(nn.Module):
 
         Args:
             query: query vectors; the last query has the same position as the last key.
-            key: key vectors.
+            key: key vectors of this call, without cached ones.
             positions: positions of all keys, with cached keys first; 0, 1, 2, … if omitted.
+
+        Raises:
+            ValueError: the head width is odd, or the shape or dtype of an argument is invalid.
         """
         query_positions, positions = _positions(query, key, positions)
         key_positions = positions[-key.shape[-2] :]
@@ -145,7 +170,7 @@ class RotaryPositions(nn.Module):
 
 
 class AlibiPositions(nn.Module):
-    """ALiBi: lower the scores in proportion to distance, with one slope per head (Press et al., 2022)."""
+    """ALiBi: lower each score in proportion to the distance between query and key (Press et al., 2022)."""
 
     def forward(
         self,
@@ -169,13 +194,13 @@ RelativePositions = RotaryPositions | AlibiPositions
 
 
 def make_absolute_positional_encoding(name: str, d_model: int, max_length: int) -> AbsolutePositions | None:
-    """Make the module that adds "sinusoidal" or "learned" positional encodings; None for other names."""
+    """Make the module that adds "sinusoidal" or "learned" encodings, or return None for other names."""
     added = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
     return added[name](d_model, max_length) if name in added else None
 
 
 def make_relative_positional_encoding(name: str) -> RelativePositions | None:
-    """Make the "rotary" or "alibi" encoding that an attention layer applies; None for other names."""
+    """Make the "rotary" or "alibi" module for attention layers, or return None for other names."""
     inside = {"rotary": RotaryPositions, "alibi": AlibiPositions}
     return inside[name]() if name in inside else None
 

@@ -26,7 +26,7 @@ def elman_rnn(
     bias: Float[Tensor, " d_hidden"],
     initial_state: Float[Tensor, "*batch d_hidden"] | None = None,
 ) -> Float[Tensor, "*batch time d_hidden"]:
-    """Run an Elman network, as in `reference.recurrence`, with gradients."""
+    """Run an Elman network, as in `reference.recurrence.elman_rnn`, with gradients."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
     state = _initial(initial_state, x, d_hidden, "initial_state")
     states = []
@@ -44,7 +44,7 @@ def lstm(
     bias: Float[Tensor, " four_d_hidden"],
     initial_state: tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]] | None = None,
 ) -> tuple[Float[Tensor, "*batch time d_hidden"], Float[Tensor, "*batch time d_hidden"]]:
-    """Run an LSTM, as in `reference.recurrence`, with gradients."""
+    """Run an LSTM, as in `reference.recurrence.lstm`, with gradients."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
     first_state, first_cell = initial_state or (None, None)
     state = _initial(first_state, x, d_hidden, "initial_state[0]")
@@ -61,7 +61,7 @@ def lstm(
 
 
 class FixedContextTranslator(nn.Module):
-    """LSTM encoder-decoder with one context vector and without attention (Sutskever et al., 2014).
+    """LSTM encoder-decoder with a context of fixed size and no attention (Sutskever et al., 2014).
 
     The decoder starts from the encoder's final hidden and cell states, and sees nothing else of the source.
 
@@ -117,10 +117,11 @@ class FixedContextTranslator(nn.Module):
         Float[Tensor, "batch layers d_model"],
         Float[Tensor, "batch layers d_model"],
     ]:
-        """Encode source sentences: hidden states, their padding mask, and the final hidden and cell states.
+        """Encode source sentences: return the hidden states, their padding mask, and the final states.
 
-        In a bidirectional encoder, half of each state comes from the forward direction and half from the
-        backward direction.
+        The final states are the hidden state and the cell state of each layer. In a bidirectional encoder,
+        half of each state comes from the forward direction and half from the backward direction. Arguments
+        and errors are as in `forward`.
         """
         lengths = self._measure(source_ids)
         embedded = self._embed(self.source_embedding, "source_ids", source_ids)
@@ -138,7 +139,7 @@ class FixedContextTranslator(nn.Module):
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Compute the logits of the token after each target token; ``encoded`` is the output of `encode`.
 
-        Arguments are as in `hidden_states`.
+        The other arguments and the errors are as in `hidden_states`.
         """
         return self.output_proj(self.hidden_states(target_ids, *encoded, cache=cache))
 
@@ -156,11 +157,15 @@ class FixedContextTranslator(nn.Module):
 
         Args:
             target_ids: all target tokens so far; with a cache, the last token of each beam.
-            memory: hidden states of the encoder.
-            memory_mask: True where a target position may attend to a source position.
-            state: final hidden state of the encoder, which initialises the decoder's.
-            cell: final cell state of the encoder, which initialises the decoder's.
-            cache: cache from `make_cache`, holding the decoder's states after earlier target tokens.
+            memory: hidden states of the encoder; ignored without attention.
+            memory_mask: True where a target position may attend to a source position; ignored without
+                attention.
+            state: final hidden state of the encoder, from which the decoder starts.
+            cell: final cell state of the encoder, from which the decoder starts.
+            cache: cache from `make_cache`, which holds the decoder's states after earlier target tokens.
+
+        Raises:
+            ValueError: a shape is invalid, or an id on the CPU is outside the vocabulary.
         """
         return self.dropout(self.run_decoder(target_ids, state, cell, cache=cache))
 
@@ -172,7 +177,7 @@ class FixedContextTranslator(nn.Module):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Compute the LSTM's hidden states, before any attention. Arguments are as in `hidden_states`."""
+        """Compute the decoder LSTM's hidden states. Arguments and errors are as in `hidden_states`."""
         require_sentences(target_ids=target_ids)
         context = state.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous()
         ids = target_ids
@@ -184,7 +189,10 @@ class FixedContextTranslator(nn.Module):
         return states.reshape(*target_ids.shape, -1)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> RecurrentCache | None:
-        """Make an empty cache for `decode`, or return None if a subclass's decoder does not accept one."""
+        """Make an empty cache for `decode`, or return None if a method of a subclass does not accept one.
+
+        The arguments, those of `Transformer.make_cache`, have no effect: recurrent states do not grow.
+        """
         takes = takes_cache(self.decode, self.hidden_states, self.run_decoder)
         return RecurrentCache() if takes else None
 
@@ -240,7 +248,10 @@ class AdditiveAttentionTranslator(FixedContextTranslator):
         *,
         cache: RecurrentCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Compute the LSTM's hidden states, each combined with its attention context vector."""
+        """Compute the decoder's hidden states: LSTM states combined with their attention context vectors.
+
+        Arguments and errors are as in `FixedContextTranslator.hidden_states`.
+        """
         states = self.run_decoder(target_ids, state, cell, cache=cache)
         keys = None if cache is None else cache.memory
         attended, _ = self.attention(states, memory, memory, memory_mask, cache=keys)
@@ -267,16 +278,17 @@ def _initial(state: Tensor | None, x: Tensor, d_hidden: int, name: str) -> Tenso
 
 @torch.no_grad()
 def set_forget_bias(layer: nn.LSTM, bias: float) -> None:
-    """Set the bias of every forget gate; a positive one lets a new LSTM remember (Gers et al., 2000).
+    """Set the bias of every forget gate; a positive bias keeps the gates of a new LSTM open.
 
-    PyTorch adds two biases per gate, so one is set to ``bias`` and the other to 0.
+    An open forget gate preserves the cell state (Gers et al., 2000). PyTorch adds two biases per gate, so one
+    is set to ``bias`` and the other to 0.
 
     Args:
         layer: LSTM to change in place; its other gates keep their biases.
         bias: bias of the forget gates, before the sigmoid.
 
     Raises:
-        ValueError: the LSTM was made without biases.
+        ValueError: ``layer`` has no biases.
     """
     if not layer.bias:
         raise ValueError("layer has no biases to set; make it with bias=True")

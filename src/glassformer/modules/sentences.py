@@ -9,10 +9,16 @@ from glassformer.validation import require_ids, require_integers
 
 
 def require_sentences(**sentences: Tensor) -> None:
-    """Check that token ids are integers with two axes, without reading their values.
+    """Check that arrays of token ids hold integers, have two axes and are not empty.
 
-    Reading the values would copy them to the CPU, and on an accelerator the copy waits for all pending work.
-    On a CPU, `explain_bad_ids` reports ids outside the vocabulary at no extra cost.
+    The values are not read, because on an accelerator this would wait for all pending work. On a CPU,
+    `explain_bad_ids` reports ids outside the vocabulary at no extra cost.
+
+    Args:
+        **sentences: token ids by argument name; an error names the argument.
+
+    Raises:
+        ValueError: an array has another dtype, has another number of axes, or is empty.
     """
     require_integers(**sentences)
     for name, ids in sentences.items():
@@ -22,7 +28,16 @@ def require_sentences(**sentences: Tensor) -> None:
 
 @contextmanager
 def explain_bad_ids(name: str, ids: Tensor, vocabulary_size: int) -> Iterator[None]:
-    """Turn the IndexError of an embedding on the CPU into a ValueError that names the ids."""
+    """Turn an IndexError, raised on the CPU for ids outside the vocabulary, into a clear ValueError.
+
+    Args:
+        name: name of the argument that holds the ids.
+        ids: token ids that the block looks up.
+        vocabulary_size: number of tokens in the vocabulary.
+
+    Raises:
+        ValueError: the block raised an IndexError, and an id is outside the vocabulary.
+    """
     try:
         yield
     except IndexError:

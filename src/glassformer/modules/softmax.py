@@ -14,7 +14,8 @@ def softmax(
 ) -> Float[Tensor, "*shape"]:
     """Compute the softmax, as in `reference.softmax.softmax`, with gradients.
 
-    The values of ``x`` are not checked: NaN, +∞, or without ``where`` a row of −∞, give NaN.
+    The values of ``x`` are not checked: a row whose scores include NaN or +∞, or are all −∞, gives NaN.
+    Scores masked by ``where`` do not affect the weights, and a fully masked row gives zeros.
     """
     require_floating(x=x)
     require_not_empty(x=x)

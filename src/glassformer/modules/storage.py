@@ -91,7 +91,7 @@ def save_model(
 
     Args:
         model: model to save.
-        folder: folder for `MODEL_FILE` and `WEIGHTS_FILE`; created if missing.
+        folder: folder for `MODEL_FILE` and `WEIGHTS_FILE`, created if missing.
         dtype: dtype of the stored weights; float16 halves the size of the file.
         **notes: additional entries of `MODEL_FILE`; `load_model` ignores them.
 
@@ -120,7 +120,7 @@ def load_model(folder: Path | str) -> AnyTranslator:
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a file is damaged, or the weights do not match the description.
+        ValueError: a file is damaged, or the weights are not finite or do not match the description.
     """
     folder = Path(folder)
     for name in (MODEL_FILE, WEIGHTS_FILE):

@@ -21,8 +21,10 @@ from glassformer.validation import require_same_batch
 class Embedding(nn.Module):
     """Token embeddings times √d_model (Vaswani et al., 2017, section 3.4), plus positional encodings.
 
+    Rotary and ALiBi encodings are not added here, but act in the attention layers.
+
     Args:
-        vocabulary_size: number of tokens.
+        vocabulary_size: number of tokens in the vocabulary.
         config: sizes and options of the model.
     """
 
@@ -33,7 +35,7 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
-        """Embed token ids; the first has position ``start``."""
+        """Embed token ids; the first token of each sentence has position ``start``."""
         x = self.token(ids) * math.sqrt(self.token.embedding_dim)
         return self.dropout(x if self.position is None else self.position(x, start))
 
@@ -43,7 +45,7 @@ class Encoder(nn.Module):
 
     Args:
         layers: encoder layers, first to last.
-        final_norm: layer normalisation of the output, as pre-norm layers need.
+        final_norm: layer normalisation of the output, which pre-norm layers need; None for no normalisation.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
@@ -54,14 +56,19 @@ class Encoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "*batch source d_model"]:
-        """Encode embedded source tokens. Arguments are as in `EncoderLayer`."""
+        """Encode embedded source tokens. Arguments are as in `EncoderLayer.forward`."""
         for layer in self.layers:
             x = layer(x, attn_mask)
         return self.final_norm(x)
 
 
 class Decoder(nn.Module):
-    """Stack of decoder layers that attend to the same memory. Arguments are as in `Encoder`."""
+    """Stack of decoder layers that attend to the same memory.
+
+    Args:
+        layers: decoder layers, first to last.
+        final_norm: layer normalisation of the output, as in `Encoder`.
+    """
 
     def __init__(self, layers: Iterable[DecoderLayer], final_norm: nn.LayerNorm | None = None) -> None:
         super().__init__()
@@ -79,7 +86,7 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "*batch target d_model"]:
         """Compute the hidden states of embedded target tokens.
 
-        Arguments are as in `DecoderLayer`; ``cache`` holds one pair of caches per layer.
+        Arguments are as in `DecoderLayer.forward`, except that ``cache`` holds one pair of caches per layer.
         """
         for number, layer in enumerate(self.layers):
             cached = {} if cache is None else {"cache": cache[number]}
@@ -88,7 +95,7 @@ class Decoder(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Transformer for sequence-to-sequence translation.
+    """Transformer with an encoder and a decoder, for translation (Vaswani et al., 2017).
 
     Args:
         config: sizes and options of the model.
@@ -122,8 +129,9 @@ class Transformer(nn.Module):
             target_ids: target sentences, beginning with the start token, right-padded with the pad id.
 
         Raises:
-            ValueError: a shape is invalid, or an id on the CPU is outside the vocabulary. On other devices,
-                the embedding lookup itself fails, because ids are never copied back to the CPU.
+            ValueError: a shape is invalid, a sentence is longer than the learned positions, or an id on the
+                CPU is outside the vocabulary. On other devices, the embedding lookup itself fails, because
+                ids are never copied back to the CPU.
         """
         require_same_batch(source_ids=source_ids, target_ids=target_ids)
         return self.decode(target_ids, *self.encode(source_ids))
@@ -131,7 +139,10 @@ class Transformer(nn.Module):
     def encode(
         self, source_ids: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Bool[Tensor, "batch 1 1 source"]]:
-        """Encode source sentences: return the encoder output (the memory) and its padding mask."""
+        """Encode source sentences: return the encoder output (the memory) and its padding mask.
+
+        Arguments and errors are as in `forward`.
+        """
         require_sentences(source_ids=source_ids)
         with explain_bad_ids("source_ids", source_ids, self.config.source_vocabulary_size):
             x = self.source_embedding(source_ids)
@@ -146,7 +157,10 @@ class Transformer(nn.Module):
         *,
         cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Compute the logits of the token after each target token. Arguments are as in `hidden_states`."""
+        """Compute the logits of the token after each target token.
+
+        Arguments and errors are as in `hidden_states`.
+        """
         return self.output_proj(self.hidden_states(target_ids, memory, memory_mask, cache=cache))
 
     def hidden_states(
@@ -163,7 +177,12 @@ class Transformer(nn.Module):
             target_ids: all target tokens so far; with a cache, the last token of each beam.
             memory: output of the encoder.
             memory_mask: True where a target position may attend to a source position.
-            cache: keys and values of the source and of earlier target tokens, from `make_cache`.
+            cache: cache from `make_cache`, which holds the keys and values of the source and of earlier
+                target tokens.
+
+        Raises:
+            ValueError: a shape is invalid, a sentence is longer than the learned positions, or an id on the
+                CPU is outside the vocabulary.
         """
         require_sentences(target_ids=target_ids)
         require_same_batch(target_ids=target_ids, memory=memory)
@@ -180,7 +199,7 @@ class Transformer(nn.Module):
         return self.decoder(x, memory, attn_mask, memory_mask, cache=cache and cache.layers)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> DecoderCache | None:
-        """Make an empty cache for `decode`, or return None if a subclass does not accept one.
+        """Make an empty cache for `decode`, or return None if a subclass's method or layer accepts none.
 
         Args:
             max_length: maximum number of tokens per beam.
