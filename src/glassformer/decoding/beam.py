@@ -20,12 +20,12 @@ _DEFAULT_ALPHA = {"none": 0.0, "average": 1.0, "gnmt": 0.6}
 
 
 class Hypothesis(NamedTuple):
-    """A translation that beam search found.
+    """A hypothesis found by beam search, with its score.
 
     Attributes:
         ids: generated tokens, without the start token, with the end token if it was generated.
         log_probability: sum of the log-probabilities of the tokens.
-        score: log-probability divided by the length penalty, by which hypotheses are ranked.
+        score: log-probability divided by the length penalty; higher is better.
         ended: False for a hypothesis cut off at the maximum length.
     """
 
@@ -54,7 +54,7 @@ def beam_search(
 
     Each step keeps the most probable continuations of all beams of a sentence, up to the beam size. A
     hypothesis that ends is set aside, and its sentence continues with one fewer beam. With one beam the
-    search is greedy decoding; with as many beams as there are possible translations it is exhaustive. A
+    search is greedy decoding; with as many beams as there are possible translations, it is exhaustive. A
     sentence finishes early only when no beam can still enter the ``n_best``: more tokens never raise the
     log-probability, and the length penalty is at most that of the maximum length.
 
@@ -66,15 +66,15 @@ def beam_search(
         max_length: maximum number of generated tokens, including the end token: one for all sentences, or one
             for each. By default, twice the source length plus 10, capped at the number of learned positions.
         beam_size: number of hypotheses kept per sentence.
-        length_penalty: divisor of the log-probability of a hypothesis of n tokens, including the end token:
-            "gnmt" is ((5 + n) / 6)**alpha (Wu et al., 2016, section 7), "average" is n**alpha, and "none" is
-            1; it offsets the bias towards short translations.
+        length_penalty: divisor of the log-probability of a hypothesis of n tokens, including the end token,
+            which offsets the bias towards short translations: "gnmt" is ((5 + n) / 6)**alpha (Wu et al.,
+            2016, section 7), "average" is n**alpha, and "none" is 1.
         alpha: exponent of the length penalty; by default 0.6 for "gnmt" (Vaswani et al., 2017, section 6.1)
             and 1 for "average".
         n_best: number of hypotheses returned per sentence.
         forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
         use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
-            step, which gives the same result but is slow.
+            step, which gives the same result but is slower.
 
     Returns:
         The hypotheses of each sentence, best first; those that ended come before those cut off at the maximum
@@ -116,7 +116,7 @@ def compute_length_penalty(
         alpha: exponent, as in `beam_search`.
 
     Raises:
-        ValueError: there is no such formula, or the exponent is negative or infinite.
+        ValueError: there is no such formula, or the exponent is negative or not finite.
     """
     require_choice(tuple(_DEFAULT_ALPHA), length_penalty=kind)
     if alpha is not None and not 0 <= alpha < math.inf:

@@ -27,8 +27,10 @@ def start_decoding(
         max_length: maximum number of steps.
         beam_size: maximum number of beams per sentence.
         use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
-            step. A model whose class or layers have their own decoding code without a cache is always
-            recomputed.
+            step, as for a model whose ``make_cache`` returns None.
+
+    Raises:
+        ValueError: a source id is outside the vocabulary, or ``source_ids`` is not a batch of sentences.
     """
     require_ids("source_ids", source_ids, model.config.source_vocabulary_size)
     cache = model.make_cache(max_length, beam_size) if use_cache else None
@@ -41,6 +43,11 @@ class CachedDecoding:
     """Decoding of a batch of sentences with a cache: each step computes only the new position.
 
     Each sentence starts with one empty beam.
+
+    Args:
+        model: model, in evaluation mode.
+        source_ids: sentences to translate, padded with the pad id.
+        cache: empty cache from the model's ``make_cache``.
     """
 
     def __init__(
@@ -76,6 +83,10 @@ class UncachedDecoding:
     """Decoding of a batch without a cache: each step runs the decoder on all tokens so far.
 
     The source is encoded once. `CachedDecoding` computes the same logits.
+
+    Args:
+        model: model, in evaluation mode.
+        source_ids: sentences to translate, padded with the pad id.
     """
 
     def __init__(self, model: AnyTranslator, source_ids: Int[Tensor, "sentences source"]) -> None:

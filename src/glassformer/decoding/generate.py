@@ -27,9 +27,9 @@ def greedy_decode(
     forbidden_ids: Collection[int] = (),
     use_cache: bool = True,
 ) -> Int[Tensor, "batch time"]:
-    """Decode greedily: append the most probable token until the end token.
+    """Translate by greedy decoding: append the most probable token until the end token.
 
-    The result for a sentence does not depend on the other sentences of the batch.
+    A sentence's translation does not depend on the other sentences of the batch, apart from rounding.
 
     Args:
         model: model, in evaluation mode.
@@ -40,7 +40,7 @@ def greedy_decode(
             for each. By default, twice the source length plus 10, capped at the number of learned positions.
         forbidden_ids: ids of tokens that are never generated; the pad id is always among them.
         use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
-            step, which gives the same result but is slow.
+            step, which gives the same result but is slower.
 
     Returns:
         The generated tokens, without the start token, with the end token if it was generated, padded with the
@@ -74,16 +74,16 @@ def sample(
     forbidden_ids: Collection[int] = (),
     use_cache: bool = True,
 ) -> Int[Tensor, "batch time"]:
-    """Sample each next token from the model's distribution.
+    """Translate by sampling each next token from the model's distribution.
 
-    Arguments described only briefly here are as in `greedy_decode`.
+    The arguments shared with `greedy_decode` are described there in full.
 
     Args:
         model: model, in evaluation mode.
         source_ids: sentences to translate, padded with the pad id.
         start_id: id of the start-of-sequence token.
         end_id: id of the end-of-sequence token.
-        generator: random number generator, on the CPU, so that every device samples alike.
+        generator: random number generator, on the CPU, so that every device uses the same random numbers.
         max_length: maximum number of generated tokens.
         temperature: divisor of the logits: below 1 sharpens the distribution, above 1 flattens it, and 0 is
             greedy decoding.
@@ -92,7 +92,7 @@ def sample(
             reaches it, after ``top_k`` filtering and renormalisation (Holtzman et al., 2020, section 3.1).
         forbidden_ids: ids of tokens that are never generated.
         use_cache: True to reuse the keys, values and states of earlier steps; False recomputes them at every
-            step, which gives the same result but is slow.
+            step, which gives the same result but is slower.
 
     Returns:
         The generated tokens, as in `greedy_decode`.
@@ -140,8 +140,8 @@ def generate(
 ) -> Int[Tensor, "batch time"]:
     """Generate tokens until every sentence has ended or reached its maximum length.
 
-    Tokens are sampled with a ``generator``, and chosen greedily without one. Arguments and result are as in
-    `sample`.
+    Tokens are sampled with a ``generator``, and chosen greedily without one. Arguments, result and errors are
+    as in `sample`, but the sampling options are not checked.
     """
     limits = max_lengths(model, source_ids, max_length, start_id=start_id, end_id=end_id)
     longest, pad_id = int(limits.max()), model.config.pad_id
@@ -192,7 +192,7 @@ def sample_tokens(
 
     Args:
         logits: logits of the next token.
-        uniform: one random number from [0, 1) per row.
+        uniform: one random number per row, uniformly distributed in [0, 1).
         temperature: divisor of the logits, as in `sample`.
         top_k: number of most probable tokens to sample from; all by default.
         top_p: cumulative-probability threshold, as in `sample`.
@@ -223,17 +223,20 @@ def translate(
     *,
     max_length: int,
 ) -> list[tuple[str, ...]]:
-    """Translate sentences, given as sequences of words, by greedy decoding.
+    """Translate sentences, each a sequence of words, by greedy decoding.
 
     Args:
         model: model, in evaluation mode.
-        sentences: sentences, each a sequence of words.
-        source_vocabulary: vocabulary of the source language that the model was trained with.
-        target_vocabulary: vocabulary of the target language that the model was trained with.
-        max_length: maximum number of words in a translation, including the end token.
+        sentences: source sentences, none of them empty.
+        source_vocabulary: source vocabulary that the model was trained with.
+        target_vocabulary: target vocabulary that the model was trained with.
+        max_length: maximum number of tokens in a translation, including the end token.
+
+    Returns:
+        The words of each translation.
 
     Raises:
-        ValueError: a word is not in the vocabulary, or an argument is invalid.
+        ValueError: a sentence is empty, a word is not in the vocabulary, or another argument is invalid.
     """
     device = next(model.parameters()).device
     source_ids = torch.from_numpy(source_vocabulary.batch(sentences)).to(device)
@@ -242,7 +245,10 @@ def translate(
 
 
 def default_max_length(source_ids: Int[Tensor, "batch source"], pad_id: int) -> Int[Tensor, " batch"]:
-    """Compute the default maximum length of each translation: twice the source length, plus 10."""
+    """Compute the default maximum length of each translation: twice the source length plus 10.
+
+    Padding does not count towards the source length.
+    """
     return 2 * (source_ids != pad_id).sum(-1) + 10
 
 

@@ -13,7 +13,7 @@ _BLOCK = 128
 def forbid_tokens(
     scores: Float[Tensor, "*rows vocabulary"], ids: Iterable[int]
 ) -> Float[Tensor, "*rows vocabulary"]:
-    """Set the logits or log-probabilities of the tokens ``ids`` to -inf in place, and return ``scores``.
+    """Set the logits or log-probabilities of the tokens ``ids`` to −∞ in place, and return ``scores``.
 
     Raises:
         ValueError: an id is outside the vocabulary.
@@ -29,9 +29,9 @@ def topk(
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
     """Return the ``count`` highest scores of each row and their ids, highest first; NaN counts as highest.
 
-    It returns the same scores as `torch.topk`, but the order of equal scores may differ. If ``count`` is
-    small, it is several times faster on a CPU: the highest scores of a row lie in its blocks with the
-    highest maxima, and maxima are cheap to compute.
+    This function returns the same scores as `torch.topk`, but may choose differently among equal scores. With
+    a small ``count``, it is several times faster on a CPU: the highest scores of a row lie in the blocks with
+    the highest maxima, and maxima are cheap to compute.
     """
     size = scores.shape[-1]
     blocks, rest = divmod(size, _BLOCK)
