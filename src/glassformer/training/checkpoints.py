@@ -29,8 +29,8 @@ class Progress:
     Attributes:
         step: number of optimizer updates.
         epoch: index of the current epoch, from 0.
-        batch: index, in this epoch, of the next step's first batch; at or past the end if it is complete.
-        tokens: number of target tokens used in training.
+        batch: index in the epoch of the next step's first batch; at or past the end of a complete epoch.
+        tokens: number of target tokens used in training, without padding and start tokens.
         seconds: training time in seconds, including validation and checkpointing, excluding interruptions.
     """
 
@@ -44,7 +44,14 @@ class Progress:
 def save_checkpoint(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress, *, keep: int
 ) -> Path:
-    """Write a checkpoint atomically, delete all but the ``keep`` most recent, and return its folder.
+    """Write a checkpoint atomically, delete old checkpoints, and return the folder of the new one.
+
+    Args:
+        folder: folder for all checkpoints of the run, created if missing.
+        model: model to save.
+        optimizer: optimizer of the model.
+        progress: progress of the run.
+        keep: number of most recent checkpoints to keep, including the new one.
 
     Raises:
         OSError: the checkpoint cannot be written; earlier checkpoints are untouched.
@@ -65,7 +72,12 @@ def save_checkpoint(
 
 
 def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-    """Restore a model and its optimizer, and return the progress of the run.
+    """Load a checkpoint into a model and its optimizer, and return the progress of the run.
+
+    Args:
+        checkpoint: folder that `save_checkpoint` returned.
+        model: model to load the weights into.
+        optimizer: optimizer of the model, with the same parameter groups as when the checkpoint was written.
 
     Raises:
         ValueError: the checkpoint is damaged or belongs to a different model.
@@ -88,12 +100,18 @@ def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.O
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
-    """List the checkpoints of a run, oldest first."""
+    """List the checkpoints in a folder, oldest first."""
     return sorted(path for path in folder.glob("step_*") if path.suffix != ".part")
 
 
 def average_weights(checkpoints: Sequence[Path]) -> dict[str, Tensor]:
     """Average the weights of several checkpoints (Vaswani et al., 2017, section 6.1).
+
+    Args:
+        checkpoints: folders of the checkpoints.
+
+    Returns:
+        The mean of each weight by name, in float32.
 
     Raises:
         ValueError: there is no checkpoint, one is damaged, or they belong to different models.
@@ -118,7 +136,7 @@ def load_average(model: nn.Module, checkpoints: Sequence[Path]) -> None:
     """Load the mean of the weights of several checkpoints into a model.
 
     Raises:
-        ValueError: a checkpoint is damaged or belongs to a different model.
+        ValueError: there is no checkpoint, or one is damaged or belongs to a different model.
     """
     weights = average_weights(checkpoints)
     try:

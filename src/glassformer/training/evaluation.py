@@ -27,11 +27,11 @@ class Evaluation:
     Attributes:
         corpus: name of the corpus.
         parameters: number of parameters of the model.
-        decoding: decoding options used.
-        translating: device, and translation time of each test set in seconds.
+        decoding: decoding options given to `evaluate`; the others have their default values.
+        translating: device, and seconds that the translation of each test set took.
         versions: versions of Python and the libraries.
         scores: scores by test set and metric.
-        signatures: signatures of the scores, by test set and metric.
+        signatures: signatures of the scores in sacreBLEU's notation, by test set and metric.
         hypotheses: translations by test set.
     """
 
@@ -48,9 +48,10 @@ class Evaluation:
 def score_translations(
     translations: Sequence[str], references: Sequence[Sequence[str]], *, language: str
 ) -> dict[str, Score]:
-    """Score translations with every metric, keyed by the name of its function in `metrics`.
+    """Compute the `bleu`, `moses_bleu` and `chrf` scores of translations, and return them by metric name.
 
-    If some translations have several references, "bleu_first_reference" is `bleu` with the first one of each.
+    If a translation has several references, "bleu_first_reference" is added: `bleu` against the first
+    reference of each translation.
 
     Args:
         translations: detokenised translations.
@@ -152,7 +153,7 @@ def write_results(
 
 
 def summarise(evaluation: Evaluation) -> list[str]:
-    """Return a line for each score, with its signature."""
+    """Return a line of text for each score, with its test set, metric and signature."""
     return [
         f"{test}: {metric} {value:.2f}  ({evaluation.signatures[test][metric]})"
         for test, scores in evaluation.scores.items()

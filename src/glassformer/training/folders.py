@@ -16,7 +16,7 @@ _NOT_METADATA = ("architecture", "kind", "config", "folder", "dtype")
 
 
 def find_translator(folder: Path | str) -> Path:
-    """Return the folder of a translator.
+    """Return the folder of a translator, given that folder, the folder of its run, or its name.
 
     Args:
         folder: folder of a translator or of a run, or the name of a pretrained translator.
@@ -36,13 +36,14 @@ def find_translator(folder: Path | str) -> Path:
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
-    """Read a translator's metadata, such as its corpus: all of its description but the model's own settings.
+    """Read a translator's metadata, such as its corpus: its description without the model's configuration.
 
     Args:
         folder: folder that `Translator.save` wrote.
 
     Raises:
         OSError: there is no description.
+        ValueError: the description is not JSON.
     """
     description = json.loads((folder / MODEL_FILE).read_text(encoding="utf-8"))
     return {name: value for name, value in description.items() if name not in _NOT_METADATA}

@@ -1,4 +1,4 @@
-"""The log of a run, with one JSON object per line for each measurement."""
+"""The log of a run: one JSON object per line."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from glassformer.files import atomic_write
 
 
 class RunLog:
-    """A JSON Lines file that a run appends to and that can be read at any time.
+    """Log of a run: a JSON Lines file, which can be read at any time with `read_log`.
 
     Args:
         path: path of the file.
@@ -18,12 +18,12 @@ class RunLog:
         self.path = path
 
     def write(self, **entry: Any) -> None:
-        """Append an entry."""
+        """Append an entry to the file, which is created if missing."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
     def truncate(self, step: int) -> None:
-        """Remove the entries after the step from which the run resumes."""
+        """Remove the entries of steps after ``step``, the step from which the run resumes."""
         kept = [entry for entry in read_log(self.path) if entry["step"] <= step]
         with atomic_write(self.path) as part:
             part.write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
@@ -33,7 +33,7 @@ def read_log(path: Path | str) -> list[dict[str, Any]]:
     """Read the entries of a log; an incomplete last line, left by a killed process, is skipped.
 
     Raises:
-        FileNotFoundError: there is no log.
+        FileNotFoundError: there is no file at ``path``.
         ValueError: a line other than the last is not JSON.
     """
     lines = Path(path).read_text(encoding="utf-8").splitlines()

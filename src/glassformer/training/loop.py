@@ -30,7 +30,8 @@ def draw_batches(
         generator: random number generator for the order, on the CPU: every device sees the same batches.
 
     Raises:
-        ValueError: the numbers of sentences and translations differ, or are below ``batch_size``.
+        ValueError: the numbers of sentences and translations differ or are below ``batch_size``, or
+            ``batch_size`` is not a positive integer.
     """
     require_same_batch(source_ids=source_ids, target_ids=target_ids)
     require_positive_int(batch_size=batch_size)
@@ -47,14 +48,14 @@ def train(
     learning_rate: float,
     loss: Loss = teacher_forced_loss,
 ) -> list[float]:
-    """Train with Adam under a one-cycle learning rate, which warms up to its peak and decays to zero.
+    """Train with Adam and a one-cycle learning rate, which warms up to its peak and decays almost to zero.
 
     Args:
         model: model to train; it is left in evaluation mode.
-        batches: batches on the model's device.
+        batches: iterator over at least ``steps`` batches on the model's device, as from `draw_batches`.
         steps: number of optimizer updates, one per batch.
         learning_rate: peak learning rate.
-        loss: loss as a function of the model, source ids and target ids.
+        loss: function that computes the loss from the model, source ids and target ids.
 
     Returns:
         The loss of each step.

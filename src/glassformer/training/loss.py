@@ -16,7 +16,7 @@ from glassformer.validation import require_ids, require_integers, require_positi
 def shift_targets(
     target_ids: Int[Tensor, "batch target"],
 ) -> tuple[Int[Tensor, "batch time"], Int[Tensor, "batch time"]]:
-    """Split targets into decoder inputs and labels, which are one position ahead.
+    """Split targets into decoder inputs, without the last token, and labels, without the first token.
 
     >>> shift_targets(torch.tensor([[START_ID, 7, 5, END_ID]]))  # doctest: +SKIP
     (tensor([[START_ID, 7, 5]]), tensor([[7, 5, END_ID]]))
@@ -42,13 +42,14 @@ def cross_entropy(
     """Compute the cross-entropy loss: the mean of −log p(label) over all labels except padding.
 
     Args:
-        logits: scores of the next token at each position.
+        logits: logits of the next token at each position.
         labels: correct next tokens.
-        pad_id: id of padding, which is ignored.
+        pad_id: id of the padding token; labels with this id are ignored.
         label_smoothing: probability mass spread evenly over all tokens (Vaswani et al., 2017, section 5.4).
 
     Raises:
-        ValueError: the shapes differ, an id is outside the vocabulary, or every label is padding.
+        ValueError: a shape, a dtype or ``label_smoothing`` is invalid; or, on the CPU, a label is outside the
+            vocabulary or every label is padding.
     """
     if logits.shape[:-1] != labels.shape:
         raise ValueError(
@@ -67,12 +68,16 @@ def cross_entropy(
 def teacher_forced_loss(
     model: Transformer, source_ids: Int[Tensor, "batch source"], target_ids: Int[Tensor, "batch target"]
 ) -> Float[Tensor, ""]:
-    """Compute the mean loss of all target tokens at once, each predicted from the correct tokens before it.
+    """Compute the mean cross-entropy of the target tokens, each predicted from the correct tokens before it.
 
     Args:
         model: model to train.
         source_ids: padded source sentences.
         target_ids: padded translations, with start and end tokens.
+
+    Raises:
+        ValueError: a shape is invalid; or, on the CPU, an id is outside the vocabulary or every label is
+            padding.
     """
     decoder_input_ids, labels = shift_targets(target_ids)
     return cross_entropy(model(source_ids, decoder_input_ids), labels, model.config.pad_id)
@@ -88,10 +93,10 @@ def chunked_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Compute the teacher-forced cross-entropy, summed over all target tokens, a chunk of logits at a time.
 
-    A vocabulary is much larger than a model's width, so logits are the largest array of a training step.
-    This function computes the logits of ``chunk_size`` tokens at a time, turns them into gradients
-    immediately and discards them. Padding is removed first. The value and gradients equal those of
-    `cross_entropy` times the number of labels.
+    A vocabulary is usually much larger than a model's width, so the logits are the largest array of a
+    training step. This function computes the logits of ``chunk_size`` tokens at a time, turns them into
+    gradients immediately and discards them. Padding is removed first. The sum and its gradients equal those
+    of `cross_entropy` times the number of labels, apart from rounding.
 
     Args:
         model: model to train.
@@ -99,6 +104,10 @@ def chunked_cross_entropy(
         target_ids: padded translations, with start and end tokens.
         label_smoothing: probability mass spread evenly over all tokens, as in `cross_entropy`.
         chunk_size: number of tokens whose logits are held in memory at once.
+
+    Raises:
+        ValueError: a shape, ``label_smoothing`` or ``chunk_size`` is invalid; or, on the CPU, an id is
+            outside the vocabulary or every label is padding.
     """
     require_probability(label_smoothing=label_smoothing)
     require_positive_int(chunk_size=chunk_size)

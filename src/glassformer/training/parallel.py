@@ -28,13 +28,13 @@ class Workers:
         return self.rank == 0
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
-        """Sum a tensor over all processes, in place."""
+        """Sum a tensor over all processes, in place, and return it."""
         if self.size > 1:
             dist.all_reduce(tensor)
         return tensor
 
     def all_reduce_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Sum the gradients over all processes, with a single all-reduce."""
+        """Sum the gradients over all processes with one all-reduce; a missing gradient counts as zero."""
         if self.size == 1:
             return
         held = list(parameters)
@@ -55,7 +55,8 @@ def join_workers(device: torch.device) -> Iterator[tuple[Workers, torch.device]]
     """Join the processes that torchrun started, if any, and yield the workers and this process's device.
 
     Args:
-        device: device to run on; "cuda" without a number becomes the GPU of this process.
+        device: device to run on. If torchrun started several processes, any CUDA device is replaced by the
+            GPU of this process.
 
     Raises:
         RuntimeError: torchrun would restart workers in a way that prevents them from connecting.

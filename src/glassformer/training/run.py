@@ -38,6 +38,9 @@ def small_config(architecture: str) -> dict[str, Any]:
 
     Args:
         architecture: name of the architecture, as in `Recipe`.
+
+    Raises:
+        ValueError: the architecture is unknown.
     """
     require_choice(tuple(ARCHITECTURES), architecture=architecture)
     config = (
@@ -65,7 +68,7 @@ class Recipe:
         settings: training settings.
 
     Raises:
-        ValueError: the corpus or the architecture is unknown, or a setting of the model is invalid.
+        ValueError: the corpus or the architecture is unknown, or a size or a setting of the model is invalid.
     """
 
     corpus: str
@@ -82,7 +85,7 @@ class Recipe:
         make_config(self.architecture, self._model_settings(self.vocabulary_size))
 
     def make_model(self, tokenizer: Tokenizer) -> AnyTranslator:
-        """Build the model for a tokenizer, whose vocabulary may be smaller than requested.
+        """Build the model with the vocabulary of a tokenizer, which may be smaller than requested.
 
         The initial weights are drawn from PyTorch's global random number generator.
         """
@@ -124,6 +127,7 @@ def run_recipe(
         ValueError: the folder holds a run of a different recipe; the message lists the differences.
         DataFileError: the corpus is unavailable or damaged.
         DivergenceError: the loss is NaN or infinite.
+        RuntimeError: torchrun would restart workers in a way that prevents them from connecting.
     """
     _require_same_recipe(recipe, folder)
     with join_workers(device) as (workers, own_device):

@@ -12,12 +12,15 @@ Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
     """Compute the Transformer's learning rate (Vaswani et al., 2017, equation 3), with linear warm-up.
 
-    It is d_model^−½ · min(step^−½, step · warmup_steps^−³ᐟ²).
+    The rate is d_model^(−1/2) · min(step^(−1/2), step · warmup_steps^(−3/2)).
 
     Args:
         step: index of the update, from 1.
         d_model: width of the model.
         warmup_steps: step at which the learning rate peaks.
+
+    Raises:
+        ValueError: an argument is not a positive integer.
     """
     require_positive_int(step=step, d_model=d_model, warmup_steps=warmup_steps)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)

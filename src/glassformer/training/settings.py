@@ -14,22 +14,23 @@ Precision = Literal["float32", "bfloat16"]
 class TrainingSettings:
     """Hyperparameters of a training run.
 
-    Runs with the same settings, model, corpus and number of processes end with the same weights on the same
-    machine.
+    On the same CPU, runs with the same settings, model, corpus, number of processes and number of threads end
+    with the same weights.
 
     Attributes:
         steps: number of optimizer updates.
-        max_tokens: maximum number of tokens in a batch, including padding, on either side.
+        max_tokens: maximum number of tokens in a batch, including padding, on the source side and on the
+            target side.
         accumulation_steps: number of batches whose gradients are summed for one update.
         learning_rate: peak learning rate.
         schedule: decay of the learning rate after warm-up.
         warmup_steps: number of steps over which the learning rate rises to its peak.
-        optimizer: optimizer: adam, or adamw, which decouples the weight decay.
+        optimizer: "adam", or "adamw" for Adam with decoupled weight decay.
         beta1: decay rate of Adam's first moment.
         beta2: decay rate of Adam's second moment.
         epsilon: constant that keeps Adam from dividing by zero.
         weight_decay: weight decay coefficient.
-        clip_norm: maximum norm of the gradient; larger gradients are scaled down.
+        clip_norm: maximum norm of the gradient of all parameters; a larger gradient is scaled down.
         label_smoothing: probability mass spread evenly over all tokens.
         precision: "float32", or "bfloat16" for mixed precision (torch.autocast), intended for GPUs.
         compile: True to compile the model with torch.compile.

@@ -33,22 +33,26 @@ from glassformer.translator import Translator
 
 
 class DivergenceError(RuntimeError):
-    """The loss is NaN or infinite."""
+    """Raised when the loss is NaN or infinite."""
 
 
 class Trainer:
     """Train a translator, or resume an interrupted run.
 
     Each step derives its random seed from the run's seed, the step and the rank. A resumed run therefore ends
-    with the same weights as an uninterrupted one, bit for bit on the same machine.
+    with the same weights as an uninterrupted one, bit for bit on the same CPU. Some GPU kernels sum in an
+    order that varies from run to run.
 
     Args:
         translator: translator to train, with its model on the device to train on.
         corpus: corpus with training and validation sentences.
         settings: hyperparameters of the run.
-        folder: folder for the checkpoints and the log.
-        workers: processes that share each batch.
+        folder: existing folder for the checkpoints and the log.
+        workers: processes that share each batch; by default, this process alone.
         progress_bar: True to show a progress bar; by default, only in a terminal.
+
+    Raises:
+        ValueError: the training or the validation set is empty, or a sentence is longer than ``max_tokens``.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class Trainer:
 
         Raises:
             DivergenceError: the loss of a step is not finite. Every checkpoint precedes that step.
+            ValueError: the checkpoint is damaged or belongs to a different model.
         """
         self._resume()
         settings = self.settings
