@@ -61,7 +61,8 @@ QUESTIONS = (
     ),
     SeveralOf(
         "begin-words",
-        "In our experiment the vectors of animals became similar. Which statements are true?",
+        "In our experiment, the vectors of the animals became similar to each other. Which statements are "
+        "true?",
         (
             right("They started as random numbers.", "The table was initialised at random."),
             right(
