@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from glassformer.plotting.shares import plot_shares
+from glassformer.plotting.shares import plot_share_pairs, plot_shares
 
 GROUPS = {"from it": np.array([[0.25, 0.75, 0.5], [0.5, 0.5, 0.5]]), "from il": [1.0]}
 
@@ -52,3 +52,33 @@ def test_groups_differ_in_more_than_their_colour():
 def test_numbers_outside_0_to_1_are_rejected(shares, message):
     with pytest.raises(ValueError, match=message):
         plot_shares(shares, ylabel="share")
+
+
+PAIRS = {"first": [[0.25, 1.0], [0.5, 0.0]], "second": np.array([[0.75, 0.125]])}
+
+
+def test_every_pair_is_a_dot_in_the_panel_of_its_group():
+    axes = plot_share_pairs(PAIRS, xlabel="x", ylabel="y")
+    assert [ax.get_title(loc="left") for ax in axes] == list(PAIRS)
+    for ax, points in zip(axes, PAIRS.values(), strict=True):
+        (line,) = dots(ax)
+        assert np.array_equal(np.transpose(line.get_data()), points)
+
+
+def test_panels_of_pairs_are_squares_with_the_same_scale():
+    for ax in plot_share_pairs(PAIRS, xlabel="x", ylabel="y"):
+        assert ax.get_xlim() == ax.get_ylim()
+        assert ax.get_aspect() == 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ({}, "pairs must hold at least 1, got 0"),
+        ({"a": [[0.5, 1.5]]}, r"pairs\['a'\] must be between 0 and 1"),
+        ({"a": [[0.5, 0.5, 0.5]]}, r"pairs\['a'\] must have 2 columns, got 3"),
+    ],
+)
+def test_what_is_not_a_pair_of_shares_is_rejected(pairs, message):
+    with pytest.raises(ValueError, match=message):
+        plot_share_pairs(pairs, xlabel="x", ylabel="y")

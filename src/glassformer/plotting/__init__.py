@@ -13,6 +13,6 @@ from glassformer.plotting.maps import plot_maps
 from glassformer.plotting.paths import plot_paths
 from glassformer.plotting.regression import plot_fits
 from glassformer.plotting.runs import plot_run
-from glassformer.plotting.shares import plot_shares
+from glassformer.plotting.shares import plot_share_pairs, plot_shares
 from glassformer.plotting.style import COLORS, WIDTH, panels
 from glassformer.plotting.vectors import plot_vectors

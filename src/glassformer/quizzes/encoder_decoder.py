@@ -24,7 +24,8 @@ QUESTIONS = (
             ),
             wrong(
                 "padding counts in the loss",
-                "That lowers the loss, because padding is easy to predict, but it hardly hurts translations.",
+                "That lowers the loss, because padding is easy to predict, but hardly hurts the "
+                "translations.",
             ),
             wrong("the learning rate is too low", "Then the loss would still be high."),
         ),
@@ -46,8 +47,8 @@ QUESTIONS = (
     ),
     OneOf(
         "encdec-shortcut",
-        "A translator gets 99 % of new sentences right, all with new pairs of nouns. In each, we swap the "
-        "noun that “it” refers to for one of the other gender, and half of the pronouns are wrong. What fits "
+        "A translator gets 99 % of new sentences right, all with new pairs of nouns. Once we replace the "
+        "noun that “it” refers to by one of the other gender, half of the pronouns are wrong. What fits "
         "best?",
         (
             wrong(
