@@ -70,7 +70,7 @@ def check_steps_until_one_percent(attempt: Any) -> None:
     raise Slip(f"after {steps:g} steps, {kept**steps:.3g} is left, {side} than {left}")
 
 
-@check(see="The number that decides")
+@check(see="The spectral radius")
 def check_rescaled(attempt: Answer, rng: Generator) -> None:
     """Check ``rescaled(matrix, radius)``: the matrix scaled to this spectral radius."""
 

@@ -44,7 +44,8 @@ QUESTIONS = (
         (
             wrong(
                 "its gradient must explode, because 1.5 is above 1",
-                "The slopes of the tanh count too. None of the chapter’s networks with this radius exploded.",
+                "The slopes of the tanh count, too. No gradient exploded in the chapter’s networks of this "
+                "radius.",
             ),
             right(
                 "without the tanh, its gradient would grow by a factor of about 1.5 per step in the long run",
@@ -79,17 +80,17 @@ QUESTIONS = (
     ),
     OneOf(
         "bottleneck-carry",
-        "After the same training through one vector of 36 numbers, a model repeats more of 16 symbols when "
-        "its encoder reads them backwards. What follows?",
+        "After the same training through the final state and cell of its encoder, 72 numbers in all, a model "
+        "repeats more of 16 symbols when the encoder reads them backwards. What follows?",
         (
             wrong(
-                "36 numbers are too few for 16 symbols",
+                "72 numbers are too few for 16 symbols",
                 "One number per symbol would be enough, and reading backwards adds no room.",
             ),
             right(
-                "here, training sets the limit, not the room in the vector",
-                "The vector and the symbols are the same both times. Only what training made of them "
-                "differs.",
+                "here, training sets the limit, and not the room in the vector",
+                "The vector is as wide as before, and the symbols are the same. Only what training made of "
+                "them differs.",
             ),
             wrong("read backwards, a sequence holds less information", "It holds the same symbols."),
             wrong(
