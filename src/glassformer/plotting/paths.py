@@ -30,7 +30,9 @@ def plot_paths(words: Sequence[str], first: int, last: int) -> Axes:
         ax.text(x, 0, word, ha="center", va="center", fontsize=SIZES["label"], weight=weight)
     for place in range(first, last):
         _arc(ax, places[place], places[place + 1], y=-0.28, bend=0.45, color=COLORS["slate"])
-    _arc(ax, places[first], places[last], y=0.28, bend=-0.22, color=COLORS["violet"])
+    share = (places[last] - places[first]) / (places[-1] + places[0])
+    bend = -0.22 * min(1, 0.65 / share)  # a wide arc is flatter, so that it stays below its label
+    _arc(ax, places[first], places[last], y=0.28, bend=bend, color=COLORS["violet"])
     middle = (places[first] + places[last]) / 2
     hops = last - first
     for y, text, color in (

@@ -12,7 +12,7 @@ QUESTIONS = (
         "A text becomes three times as long. By what factor do the multiplications of attention grow, "
         "projections aside?",
         answer=float(np.square(_LENGTHS)[1] / np.square(_LENGTHS)[0]),
-        why="Attention compares every word with every word, and 3² = 9.",
+        why="Attention compares every word with every word, so the factor is 3² = 9.",
         mistakes=(
             (3, "That is the factor for a recurrent network, whose work grows with the length."),
             (6, "Both the scores and the mixing grow with the square, so the factor is the square of 3."),
@@ -59,7 +59,10 @@ QUESTIONS = (
         "A fused routine computes attention block by block. What does it save?",
         (
             right("memory", "It never stores all weights at once. On long texts this makes it faster, too."),
-            wrong("multiplications", "It still computes a score for every pair."),
+            wrong(
+                "multiplications",
+                "It still computes a score for every pair, and in training some of them twice.",
+            ),
             wrong("parameters", "Attention itself has none, and the projections stay the same."),
             wrong("nothing", "At 8,192 words it used a few megabytes where the explicit path used hundreds."),
         ),
@@ -69,7 +72,11 @@ QUESTIONS = (
         "You pass a causal mask to attention as an array. What happened to the time in our measurement?",
         (
             wrong("It halved.", "That would need a routine that skips the forbidden pairs."),
-            right("It grew.", "All scores are computed, and then the mask has to be read and applied."),
+            right(
+                "It grew.",
+                "All scores are computed, and then the mask has to be read and applied. PyTorch's own "
+                "routine took 1.1 to 1.8 times as long, and our package up to 2.3 times.",
+            ),
             wrong("It stayed the same.", "The mask itself has to be read and applied."),
         ),
     ),
@@ -79,7 +86,9 @@ QUESTIONS = (
         (
             wrong("never", "At 2,048 words it was faster in every setting."),
             wrong("always", "At 16 words attention was faster in every setting."),
-            wrong("for short texts", "There attention does less work, and no position waits for another."),
+            wrong(
+                "for short texts", "There attention does less work, and all of it in a few large operations."
+            ),
             right("for long texts", "The work of attention grows with the square of the length."),
         ),
     ),
