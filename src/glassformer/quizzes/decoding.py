@@ -91,7 +91,7 @@ QUESTIONS = (
             wrong("64 beams take longer", "Time says nothing about who is at fault."),
             right(
                 "the model finds it more probable than the reference",
-                "The search found what the model prefers, and the model prefers the worse translation.",
+                "No better search can change that the worse translation has the higher probability.",
             ),
         ),
     ),
