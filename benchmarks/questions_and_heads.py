@@ -1,9 +1,10 @@
 """Measure how many questions one attention can answer, by its number of heads, at equal size.
 
 One attention reads a list of pairs and must return the values of one to four symbols in order. Its number of
-parameters does not depend on the number of heads. Three experiments: every number of questions with every
-number of heads; then most questions with the narrowest heads, once trained four times as long, and once at
-twice the width, so that each head has two numbers instead of one.
+parameters does not depend on the number of heads. Four experiments: every number of questions with every
+number of heads; then most questions with the narrowest heads, trained four times as long; in a model of twice
+the width, so that each head has two numbers instead of one; and in a model of the same width with two numbers
+per query and key, or two per value.
 """
 
 import argparse
@@ -34,16 +35,24 @@ def answer(
     return output.unflatten(-1, (task.num_questions, task.num_values))
 
 
+def widen_heads(attention: MultiHeadAttention, *, d_k: int, d_v: int) -> MultiHeadAttention:
+    """Replace the projections, so that each head has ``d_k`` numbers per query and key, ``d_v`` per value."""
+    width, num_heads = attention.d_model, attention.num_heads
+    attention.query_proj = nn.Linear(width, num_heads * d_k, bias=False)
+    attention.key_proj = nn.Linear(width, num_heads * d_k, bias=False)
+    attention.value_proj = nn.Linear(width, num_heads * d_v, bias=False)
+    attention.output_proj = nn.Linear(num_heads * d_v, width, bias=False)
+    return attention
+
+
 def train(
     task: QuestionTask,
-    num_heads: int,
-    width: int,
+    attention: MultiHeadAttention,
     steps: int,
     rng: np.random.Generator,
     device: torch.device,
 ) -> MultiHeadAttention:
     """Train on new lists; the learning rate falls linearly to a twentieth."""
-    attention = MultiHeadAttention(width, num_heads, bias=False).to(device)
     optimizer = torch.optim.Adam(attention.parameters(), LEARNING_RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1, 0.05, steps)
     for _ in range(steps):
@@ -59,17 +68,27 @@ def train(
 
 
 def measure(
-    num_questions: int, num_heads: int, steps: int, seeds: int, device: torch.device, *, width: int = WIDTH
+    num_questions: int,
+    num_heads: int,
+    steps: int,
+    seeds: int,
+    device: torch.device,
+    *,
+    width: int = WIDTH,
+    **head_sizes: int,
 ) -> dict[str, Any]:
     """Measure the accuracies on unseen lists for each seed."""
     task = QuestionTask(NUM_PAIRS, NUM_SYMBOLS, NUM_VALUES, num_questions)
     row: dict[str, Any] = {"questions": num_questions, "heads": num_heads, "width": width, "steps": steps}
-    row |= {"all_right": [], "each_right": []}
+    row |= {**head_sizes, "all_right": [], "each_right": []}
     start = time.perf_counter()
     for seed in range(seeds):
         seed_everything(seed)
         rng = np.random.default_rng(seed)
-        attention = train(task, num_heads, width, steps, rng, device)
+        attention = MultiHeadAttention(width, num_heads, bias=False)
+        if head_sizes:
+            widen_heads(attention, **head_sizes)
+        attention = train(task, attention.to(device), steps, rng, device)
         test = task.sample(TEST_SIZE, rng)
         with torch.no_grad():
             predicted_ids = answer(attention, task, test, device).argmax(-1).cpu().numpy()
@@ -83,7 +102,7 @@ def measure(
 
 
 def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
-    """Run the three experiments."""
+    """Run the four experiments."""
 
     def run(num_questions: int, num_heads: int, steps: int, **changed: int) -> dict[str, Any]:
         return measure(num_questions, num_heads, steps, options.seeds, device, **changed)
@@ -95,6 +114,7 @@ def measure_all(options: argparse.Namespace, device: torch.device) -> Result:
         ],
         "longer": [run(*most, options.longer_steps)],
         "wider": [run(*most, options.steps, width=2 * WIDTH)],
+        "keys_or_values": [run(*most, options.steps, d_k=2, d_v=1), run(*most, options.steps, d_k=1, d_v=2)],
     }
     settings = {
         "width": WIDTH,

@@ -92,11 +92,11 @@ QUESTIONS = (
         (
             right(
                 "32 heads with two numbers each instead of one",
-                "With one number per head, only the two ends of a line can get the largest weight.",
+                "With one number per key, a head lines up all symbols and can favour only the two ends.",
             ),
             wrong(
                 "four times the training",
-                "It made up for less than half of the loss.",
+                "It won back less than half of what was lost.",
             ),
             wrong(
                 "fewer parameters",
