@@ -28,10 +28,10 @@ from glassformer.tasks import CapitalTask
 
 LENGTH, NUM_LETTERS, BATCH_SIZE, LEARNING_RATE, TEST_SIZE = 10, 6, 64, 0.003, 1000
 WAYS: dict[str, dict[str, Any]] = {
-    "one layer": {"num_layers": 1},
-    "two layers": {"num_layers": 2},
-    "covered": {"num_layers": 2, "covered": True},
-    "said twice": {"num_layers": 2, "num_capitals": 2},
+    "one": {"num_layers": 1},
+    "two": {"num_layers": 2},
+    "hidden": {"num_layers": 2, "covered": True},
+    "twice": {"num_layers": 2, "num_capitals": 2},
 }
 
 
