@@ -14,7 +14,7 @@ from glassformer.reference.layers import layer_norm, layer_norm_backward
 from glassformer.reference.softmax import softmax
 
 
-@check(see="Two details")
+@check(see="Two easy mistakes")
 def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
     """Check ``my_layer_norm(x, scale, shift)``: layer norm along the last axis."""
 
@@ -62,19 +62,21 @@ def check_my_layer_norm(attempt: Answer, rng: Generator) -> None:
             ),
             Hint(
                 "you normalise the columns; each word, a row, has its own mean and variance",
-                see="Keep it in scale: layer norm",
+                see="Keep the scale in check: layer norm",
             ): with_root(lambda centred: np.sqrt(biased(centred, 0) + 1e-5), axis=0),
             Hint(
                 "you use one mean and one variance for all words; each word has its own",
-                see="Keep it in scale: layer norm",
+                see="Keep the scale in check: layer norm",
             ): with_root(lambda centred: np.sqrt(biased(centred, None) + 1e-5), axis=None),
-            Hint("you divide correctly, but do not subtract the mean", see="Keep it in scale: layer norm"): (
-                lambda x, scale, shift: scale * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + shift
-            ),
             Hint(
-                "you never subtract the mean, not even in the variance", see="Keep it in scale: layer norm"
+                "you divide correctly, but do not subtract the mean",
+                see="Keep the scale in check: layer norm",
+            ): (lambda x, scale, shift: scale * x / np.sqrt(x.var(-1, keepdims=True) + 1e-5) + shift),
+            Hint(
+                "you never subtract the mean, not even in the variance",
+                see="Keep the scale in check: layer norm",
             ): (lambda x, scale, shift: scale * x / np.sqrt(biased(x) + 1e-5) + shift),
-            Hint("your scale and shift have no effect", see="Keep it in scale: layer norm"): plain,
+            Hint("your scale and shift have no effect", see="Keep the scale in check: layer norm"): plain,
             "you scale and shift before you normalise, which undoes half of it": (
                 lambda x, scale, shift: plain(scale * x + shift, scale, shift)
             ),
@@ -115,7 +117,7 @@ def check_gradient_factor(attempt: Any) -> None:
 
 @check(see="The block")
 def check_block(attempt: Answer, rng: Generator) -> None:
-    """Check the fixed ``block(x, norm, look, work)``: pre-norm with a residual path."""
+    """Check the fixed ``block(x, norm, attention, network)``: pre-norm with a residual path."""
 
     def norm(x: Array) -> Array:
         return layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
@@ -280,7 +282,7 @@ def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
                 lambda g, m, a, s: (g - m) / s
             ),
             "you treat the mean as a constant; it depends on x": slip(lambda g, m, a, s: (g - a) / s),
-            "you do not divide by the root: the longer a word, the less its norm moves": slip(
+            "you do not divide by the root: the more a word varies, the less its norm moves": slip(
                 lambda g, m, a, s: g - m - a
             ),
             "you multiply by the root; divide by it": slip(lambda g, m, a, s: (g - m - a) * s),
@@ -291,13 +293,15 @@ def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
                 lambda g, m, a, s: (g - m * g.shape[-1] - a) / s
             ),
             "your means are over all words; each word, a row, has its own": slip(correct, axis=None),
-            Hint("you add ε outside the root; it belongs inside", see="Two details"): slip(
+            Hint("you add ε outside the root; it belongs inside", see="Two easy mistakes"): slip(
                 correct, lambda centred: np.sqrt(biased(centred)) + 1e-5
             ),
-            Hint("yours lacks the ε, which shows at a small variance", see="Two details"): slip(
+            Hint("yours lacks the ε, which shows at a small variance", see="Two easy mistakes"): slip(
                 correct, lambda centred: np.sqrt(biased(centred))
             ),
-            Hint("you divide by d − 1; layer norm divides the sum of squares by d", see="Two details"): slip(
+            Hint(
+                "you divide by d − 1; layer norm divides the sum of squares by d", see="Two easy mistakes"
+            ): slip(
                 correct,
                 lambda centred: np.sqrt(biased(centred) * centred.shape[-1] / (centred.shape[-1] - 1) + 1e-5),
             ),

@@ -57,10 +57,10 @@ QUESTIONS = (
     ),
     Number(
         "block-share",
-        "An encoder layer has d_ff = 8 · d_model, twice the usual width. About which share of its parameters "
+        "An encoder layer has d_ff = 8 · d_model, twice the usual width. About what share of its parameters "
         "belongs to attention?",
         answer=_attention_share(8),
-        why="Attention has 4 d² parameters and the network 2 · 8 d² = 16 d²: 4 of 20.",
+        why="Attention has 4 d² parameters and the network 2 · 8 d² = 16 d², which makes 4 of 20.",
         within=0.01,
         mistakes=(
             (_attention_share(4), "That is the share for the usual d_ff = 4 · d_model."),
@@ -86,11 +86,11 @@ QUESTIONS = (
             right(
                 "their outputs change the stream relatively little",
                 "They read a normalised copy, so they add about as much as the first layers, but to a "
-                "vector with a larger norm.",
+                "longer vector.",
             ),
             wrong(
                 "their inputs become too large for them",
-                "Their inputs are normalised and so have the same norm in every layer.",
+                "Their inputs are normalised and so have the same length in every layer.",
             ),
             wrong(
                 "they make all words alike",
@@ -103,7 +103,7 @@ QUESTIONS = (
     ),
     Number(
         "block-factor",
-        "Two sublayers have the slopes −0.5 and 0.2. Each has a residual connection and no norm. By which "
+        "Two sublayers have the slopes −0.5 and 0.2. Each has a residual connection and no norm. By what "
         "factor is a small change of the input multiplied on its way through both?",
         answer=float(np.prod(1 + np.array([-0.5, 0.2]))),
         why="Each factor is 1 plus the slope: 0.5 · 1.2.",
