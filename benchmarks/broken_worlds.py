@@ -249,14 +249,21 @@ def _stored_numbers_shuffled() -> None:
             return [refill(each, shuffled) for each in value]
         return shuffled.pop() if isinstance(value, float) else value
 
+    def shuffle(result: Any) -> Any:
+        shuffled = numbers(result)
+        random.Random(0).shuffle(shuffled)
+        return refill(result, shuffled)
+
     def read(path: Path, *rest: Any, **options: Any) -> str:
         text = read_text(path, *rest, **options)
         if path.parent.name != "results":
             return text
+        if path.suffix == ".jsonl":  # the log of a run
+            entries = shuffle([json.loads(line) for line in text.splitlines()])
+            return "\n".join(map(json.dumps, entries)) + "\n"
         result = json.loads(text)
-        shuffled = numbers(result.get("measured"))
-        random.Random(0).shuffle(shuffled)
-        return json.dumps(result | {"measured": refill(result.get("measured"), shuffled)})
+        found = "measured" if "measured" in result else "scores"
+        return json.dumps(result | {found: shuffle(result.get(found))})
 
     Path.read_text = read  # type: ignore[method-assign]
 

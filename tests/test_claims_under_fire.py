@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,10 @@ from glassformer import modules, reference
 from glassformer.training import shift_targets
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-RESULT = BENCHMARKS / "results/recall_length.json"
+STORED = [
+    BENCHMARKS / "results" / name
+    for name in ("recall_length.json", "translation_en_de_seed0.json", "translation_en_fr_log.jsonl")
+]
 needs_fork = pytest.mark.skipif(sys.platform == "win32", reason="no process can be forked here")
 
 
@@ -84,7 +88,7 @@ PROBES = {
     ),
     "positions-shuffled": lambda: reference.sinusoidal_positions(9, 4).tolist(),
     "layer-norm-off": lambda: F.layer_norm(torch.tensor([1.0, 5.0]), (2,)).tolist(),
-    "stored-numbers-shuffled": lambda: RESULT.read_text(encoding="utf-8"),
+    "stored-numbers-shuffled": lambda: tuple(path.read_text(encoding="utf-8") for path in STORED),
 }
 
 
@@ -120,6 +124,14 @@ def healthy():
 @pytest.mark.parametrize("world", PROBES)
 def test_a_world_changes_what_its_name_says(world, healthy):
     assert ask(world) != healthy[world]
+
+
+@needs_fork
+def test_results_scores_and_logs_are_shuffled(healthy):
+    shuffled = ask("stored-numbers-shuffled")
+    for before, after in zip(healthy["stored-numbers-shuffled"], shuffled, strict=True):
+        assert after != before
+        assert sorted(re.findall(r"-?\d+\.\d+", after)) == sorted(re.findall(r"-?\d+\.\d+", before))
 
 
 @needs_fork
