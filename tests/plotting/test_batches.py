@@ -21,10 +21,10 @@ def test_each_row_shows_its_tokens_and_is_padded_to_the_longest():
         assert padding == [(length, max(lengths)) for length in sorted(lengths)]
 
 
-def test_each_panel_is_as_wide_as_the_longest_sentence_of_its_batch():
+def test_all_panels_are_as_wide_as_the_longest_sentence():
     axes = plot_batches(LENGTHS)
     assert [ax.get_title(loc="left") for ax in axes] == list(LENGTHS)
-    assert [ax.get_xlim() for ax in axes] == [(0, 11), (0, 7)]
+    assert [ax.get_xlim() for ax in axes] == [(0, 11), (0, 11)]
 
 
 def test_one_legend_serves_all_panels():

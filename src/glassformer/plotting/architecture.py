@@ -135,6 +135,11 @@ def _encoder(sketch: Sketch, part: str) -> None:
     corners = ((middle, top + 1.6), (turn, top + 1.6), (turn, height))
     lit = part == "encoder_decoder"
     sketch.arrow((middle, top - 0.5), *corners, (_DECODER + 1.6, height), lit=lit)
+    if part == "training":  # the gradient reaches the encoder through cross-attention
+        back, edge, down = height - 0.7, _ENCODER + _STACK_WIDTH, turn - 1.1
+        sketch.arrow((_DECODER + 1.6, back), (edge - 1.5, back), lit=True, dashed=True)
+        sketch.arrow((down, back), (down, 4.3), (edge + 0.1, 4.3), lit=True, dashed=True)
+        sketch.arrow((down, _ROWS[0] + 1.05), (edge - 1.5, _ROWS[0] + 1.05), lit=True, dashed=True)
 
 
 def _decoder(sketch: Sketch, part: str) -> None:

@@ -13,7 +13,9 @@ from glassformer.plotting.style import COLORS, panels, styled
 
 @styled
 def plot_batches(batches: Mapping[str, Any]) -> Array:
-    """Plot each batch in its own panel, with one row per sentence, padded to the longest.
+    """Plot each batch in its own panel, with one row per sentence, padded to the longest of its batch.
+
+    All panels have the same scale, so lengths can be compared.
 
     Args:
         batches: sentence lengths, (sentences,), above zero, by the title of their panel.
@@ -29,6 +31,7 @@ def plot_batches(batches: Mapping[str, Any]) -> Array:
         if lengths.min() <= 0:
             raise ValueError(f"batches[{title!r}] must hold lengths above 0, got {lengths.min():g}")
     axes = panels(len(drawn), height=3.2)
+    longest = max(lengths.max() for lengths in drawn.values())
     for ax, (title, lengths) in zip(axes, drawn.items(), strict=True):
         rows, widest = np.arange(len(lengths)), lengths.max()
         ordered = np.sort(lengths)[::-1]
@@ -36,7 +39,7 @@ def plot_batches(batches: Mapping[str, Any]) -> Array:
             rows, widest - ordered, left=ordered, height=0.8, color=(COLORS["text"], 0.18), label="padding"
         )
         ax.barh(rows, ordered, height=0.8, color=COLORS["violet"], label="tokens")
-        ax.set(xlabel="tokens", ylabel="sentences", xlim=(0, widest), ylim=(-0.5, len(lengths) - 0.5))
+        ax.set(xlabel="tokens", ylabel="sentences", xlim=(0, longest), ylim=(-0.5, len(lengths) - 0.5))
         ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.set_yticks([])
         ax.set_title(title, loc="left")
