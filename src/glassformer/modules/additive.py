@@ -25,7 +25,7 @@ def additive_attention(
     score_weight: Float[Tensor, " d_hidden"],
     attn_mask: Bool[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Compute additive attention, as in `reference.recurrence.additive_attention`, with gradients."""
+    """Compute additive attention differentiably, as in `reference.recurrence.additive_attention`."""
     require_additive_inputs(query, key, value, attn_mask)
     require_axes(1, score_weight=score_weight)
     d_hidden = score_weight.shape[-1]

@@ -33,7 +33,7 @@ def attention_weights(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
-    """Compute attention weights, as in `reference.attention.attention_weights`, with gradients.
+    """Compute attention weights differentiably, as in `reference.attention.attention_weights`.
 
     ``score_bias``, such as the ALiBi bias, is added to the scaled scores.
     """
@@ -51,7 +51,7 @@ def scaled_dot_product_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Compute scaled dot-product attention step by step, as in `reference.attention`, with gradients.
+    """Compute scaled dot-product attention differentiably and step by step, as in `reference.attention`.
 
     ``score_bias`` is as in `attention_weights`. ``dropout`` is the dropout probability of the attention
     weights. As in nn.MultiheadAttention, the weights are returned after dropout, so their rows need not sum
@@ -91,14 +91,14 @@ def fused_attention(
 def split_heads(
     x: Float[Tensor, "*batch time d_model"], num_heads: int
 ) -> Float[Tensor, "*batch heads time d_head"]:
-    """Split each vector into one part per head, as in `reference.heads.split_heads`, with gradients."""
+    """Split each vector into one part per head differentiably, as in `reference.heads.split_heads`."""
     require_axes(2, x=x)
     require_multiple(x.shape[-1], num_heads)
     return x.reshape(*x.shape[:-1], num_heads, x.shape[-1] // num_heads).transpose(-3, -2)
 
 
 def merge_heads(x: Float[Tensor, "*batch heads time d_head"]) -> Float[Tensor, "*batch time d_model"]:
-    """Concatenate the outputs of all heads, as in `reference.heads.merge_heads`, with gradients."""
+    """Concatenate the outputs of all heads differentiably, as in `reference.heads.merge_heads`."""
     require_axes(3, x=x)
     return x.transpose(-3, -2).flatten(-2)
 

@@ -32,7 +32,7 @@ class KVCache:
 
     @property
     def is_final(self) -> bool:
-        """True if the cache is filled and accepts no more keys and values."""
+        """True once a cache without positions is filled; it then accepts no more keys and values."""
         return self._positions is None and self._length > 0
 
     def read(self) -> tuple[Float[Tensor, "*batch key d_head"], Float[Tensor, "*batch key d_v"]]:

@@ -37,7 +37,7 @@ class Dropout(nn.Dropout):
 
     Args:
         p: dropout probability, below 1.
-        inplace: accepted as in nn.Dropout, but without effect.
+        inplace: argument of nn.Dropout, without effect here.
     """
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:

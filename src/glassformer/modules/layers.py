@@ -29,7 +29,7 @@ def layer_norm(
     shift: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "*batch d_model"]:
-    """Compute layer normalisation, as in `reference.layers.layer_norm`, with gradients.
+    """Compute layer normalisation differentiably, as in `reference.layers.layer_norm`.
 
     `Residual` uses nn.LayerNorm instead, which computes the same in one fused kernel.
     """
@@ -50,7 +50,7 @@ def feed_forward(
     outer_weight: Float[Tensor, "d_ff d_model"],
     outer_bias: Float[Tensor, " d_model"],
 ) -> Float[Tensor, "*batch d_model"]:
-    """Compute the feed-forward network, as in `reference.layers.feed_forward`, with gradients."""
+    """Compute the feed-forward network differentiably, as in `reference.layers.feed_forward`."""
     require_floating(x=x, inner_weight=inner_weight, outer_weight=outer_weight)
     require_axes(2, inner_weight=inner_weight)
     d_model, d_ff = inner_weight.shape

@@ -21,7 +21,7 @@ def apply_rotary_embedding(
     positions: Int[Tensor, "time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch time d_k"]:
-    """Rotate vectors by positions, as in `reference.positions.apply_rotary_embedding`, with gradients."""
+    """Rotate vectors by their positions differentiably, as in `reference.positions`."""
     require_floating(x=x)
     require_axes(2, x=x)
     require_not_empty(x=x)
@@ -184,7 +184,7 @@ class AlibiPositions(nn.Module):
     ]:
         """Return the queries and keys unchanged, and the bias to add to the scaled scores.
 
-        Arguments are as in `RotaryPositions`.
+        Arguments are as in `RotaryPositions.forward`.
         """
         return query, key, _bias(*_positions(query, key, positions), query.shape[-3], query.dtype)
 

@@ -26,7 +26,7 @@ def elman_rnn(
     bias: Float[Tensor, " d_hidden"],
     initial_state: Float[Tensor, "*batch d_hidden"] | None = None,
 ) -> Float[Tensor, "*batch time d_hidden"]:
-    """Run an Elman network, as in `reference.recurrence.elman_rnn`, with gradients."""
+    """Run an Elman network differentiably, as in `reference.recurrence.elman_rnn`."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=1)
     state = _initial(initial_state, x, d_hidden, "initial_state")
     states = []
@@ -44,7 +44,7 @@ def lstm(
     bias: Float[Tensor, " four_d_hidden"],
     initial_state: tuple[Float[Tensor, "*batch d_hidden"], Float[Tensor, "*batch d_hidden"]] | None = None,
 ) -> tuple[Float[Tensor, "*batch time d_hidden"], Float[Tensor, "*batch time d_hidden"]]:
-    """Run an LSTM, as in `reference.recurrence.lstm`, with gradients."""
+    """Run an LSTM differentiably, as in `reference.recurrence.lstm`."""
     d_hidden = require_recurrent_inputs(x, input_weight, hidden_weight, bias, gates=4)
     first_state, first_cell = initial_state or (None, None)
     state = _initial(first_state, x, d_hidden, "initial_state[0]")
@@ -278,7 +278,7 @@ def _initial(state: Tensor | None, x: Tensor, d_hidden: int, name: str) -> Tenso
 
 @torch.no_grad()
 def set_forget_bias(layer: nn.LSTM, bias: float) -> None:
-    """Set the bias of every forget gate; a positive bias keeps the gates of a new LSTM open.
+    """Set the bias of every forget gate; a positive bias keeps these gates of a new LSTM open.
 
     An open forget gate preserves the cell state (Gers et al., 2000). PyTorch adds two biases per gate, so one
     is set to ``bias`` and the other to 0.

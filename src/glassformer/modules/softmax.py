@@ -12,7 +12,7 @@ from glassformer.validation import require_floating, require_mask, require_not_e
 def softmax(
     x: Float[Tensor, "*shape"], axis: int = -1, where: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*shape"]:
-    """Compute the softmax, as in `reference.softmax.softmax`, with gradients.
+    """Compute the softmax differentiably, as in `reference.softmax.softmax`.
 
     The values of ``x`` are not checked: a row whose scores include NaN or +∞, or are all −∞, gives NaN.
     Scores masked by ``where`` do not affect the weights, and a fully masked row gives zeros.

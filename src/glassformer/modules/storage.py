@@ -34,7 +34,7 @@ ARCHITECTURES = {
 
 
 def describe_model(model: AnyTranslator) -> dict[str, Any]:
-    """Return a model's architecture and configuration, from which `build_model` builds another model.
+    """Return a model's architecture and configuration, from which `build_model` makes a new model like it.
 
     Raises:
         ValueError: the model's class is not in `ARCHITECTURES`; subclasses are not accepted.

@@ -199,7 +199,7 @@ class Transformer(nn.Module):
         return self.decoder(x, memory, attn_mask, memory_mask, cache=cache and cache.layers)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> DecoderCache | None:
-        """Make an empty cache for `decode`, or return None if a subclass's method or layer accepts none.
+        """Make an empty cache for `decode`, or return None if a subclass's method or layer takes no cache.
 
         Args:
             max_length: maximum number of tokens per beam.

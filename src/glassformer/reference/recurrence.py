@@ -103,7 +103,7 @@ def additive_attention(
     score_weight: Float[Array, " d_hidden"],
     attn_mask: Bool[Array, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Array, "*batch query d_v"], Float[Array, "*batch query key"]]:
-    """Compute additive attention: softmax(tanh(q W_q + k W_k) · w) V, with a score per query-key pair.
+    """Compute additive attention: softmax(tanh(q W_q + k W_k) · w) V, with one score per query-key pair.
 
     This is the original attention mechanism of neural machine translation (Bahdanau et al., 2015,
     appendix A.1.2).

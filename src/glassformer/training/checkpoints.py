@@ -29,9 +29,11 @@ class Progress:
     Attributes:
         step: number of optimizer updates.
         epoch: index of the current epoch, from 0.
-        batch: index in the epoch of the next step's first batch; at or past the end of a complete epoch.
+        batch: index, within the epoch, of the next step's first batch; at the end of the epoch, its number of
+            batches or more.
         tokens: number of target tokens used in training, without padding and start tokens.
-        seconds: training time in seconds, including validation and checkpointing, excluding interruptions.
+        seconds: training time in seconds, including validation and checkpointing after earlier steps,
+            excluding interruptions.
     """
 
     step: int = 0

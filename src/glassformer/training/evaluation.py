@@ -22,13 +22,13 @@ from glassformer.validation import require_choice
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The translations of a corpus's test sets with their scores, in a form that JSON can hold.
+    """The translations of a corpus's test sets with their scores, in a JSON-serialisable form.
 
     Attributes:
         corpus: name of the corpus.
         parameters: number of parameters of the model.
         decoding: decoding options given to `evaluate`; the others have their default values.
-        translating: device, and seconds that the translation of each test set took.
+        translating: device, and the translation time of each test set in seconds.
         versions: versions of Python and the libraries.
         scores: scores by test set and metric.
         signatures: signatures of the scores in sacreBLEU's notation, by test set and metric.
@@ -111,7 +111,7 @@ def evaluate(
 
 
 def describe_device(translator: Translator) -> str:
-    """Describe a translator's device: the name of a CUDA GPU, "cpu" and its threads, or the device's type."""
+    """Describe the device of a translator: name of a CUDA GPU, "cpu" and number of threads, or type."""
     device = next(translator.model.parameters()).device
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)

@@ -48,7 +48,7 @@ def train(
     learning_rate: float,
     loss: Loss = teacher_forced_loss,
 ) -> list[float]:
-    """Train with Adam and a one-cycle learning rate, which warms up to its peak and decays almost to zero.
+    """Train a model with Adam and a one-cycle learning rate: warm-up to a peak, then decay almost to zero.
 
     Args:
         model: model to train; it is left in evaluation mode.
@@ -61,7 +61,7 @@ def train(
         The loss of each step.
 
     Raises:
-        ValueError: ``steps`` or ``learning_rate`` is not positive.
+        ValueError: ``steps`` is not a positive integer, or ``learning_rate`` is not positive.
     """
     require_positive_int(steps=steps)
     require_positive(learning_rate=learning_rate)

@@ -10,7 +10,7 @@ Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
 def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """Compute the Transformer's learning rate (Vaswani et al., 2017, equation 3), with linear warm-up.
+    """Compute the original Transformer's learning rate: the Noam schedule (Vaswani et al., 2017, equation 3).
 
     The rate is d_model^(−1/2) · min(step^(−1/2), step · warmup_steps^(−3/2)).
 

@@ -90,7 +90,7 @@ class Trainer:
 
         Raises:
             DivergenceError: the loss of a step is not finite. Every checkpoint precedes that step.
-            ValueError: the checkpoint is damaged or belongs to a different model.
+            ValueError: a checkpoint is damaged or belongs to a different model.
         """
         self._resume()
         settings = self.settings
