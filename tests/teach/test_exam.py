@@ -23,7 +23,7 @@ from glassformer.reference.masks import causal_mask, padding_mask
 from glassformer.reference.positions import sinusoidal_positions
 from glassformer.reference.softmax import softmax
 from glassformer.training.loss import cross_entropy, shift_targets
-from glassformer.training.schedule import paper_learning_rate
+from glassformer.training.schedule import noam_learning_rate
 
 PAGE = (Path(__file__).parents[2] / "teach/exam.md").read_text(encoding="utf-8")
 QUESTIONS = PAGE.split("\n## ")[1:]
@@ -209,7 +209,7 @@ COMPUTED = {
     "layer-norms": lambda: layer("norm"),
     "wanted": num_labels,
     "surprise": surprise,
-    "peak": lambda: paper_learning_rate(1000, d_model=256, warmup_steps=1000),
+    "peak": lambda: noam_learning_rate(1000, d_model=256, warmup_steps=1000),
     "perplexity": lambda: np.exp(SUMS.sum() / COUNTS.sum()),
     "mean-of-means": lambda: np.exp((SUMS / COUNTS).mean()),
     "uncached": lambda: projected(cached=False),

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from glassformer.training.schedule import learning_rate_at, paper_learning_rate
+from glassformer.training.schedule import learning_rate_at, noam_learning_rate
 
 RUN = {"peak": 0.3, "warmup_steps": 7, "total_steps": 53}
 
@@ -14,13 +14,13 @@ def rates(schedule, **changes):
 
 
 def test_equation_3_by_hand():
-    assert paper_learning_rate(100, d_model=16, warmup_steps=400) == pytest.approx(100 / 400**1.5 / 4)
-    assert paper_learning_rate(2500, d_model=16, warmup_steps=400) == pytest.approx(1 / 50 / 4)
+    assert noam_learning_rate(100, d_model=16, warmup_steps=400) == pytest.approx(100 / 400**1.5 / 4)
+    assert noam_learning_rate(2500, d_model=16, warmup_steps=400) == pytest.approx(1 / 50 / 4)
 
 
 def test_inverse_sqrt_is_the_papers_schedule_for_its_peak():
     peak = 1 / math.sqrt(16 * 7)
-    paper = [paper_learning_rate(step, d_model=16, warmup_steps=7) for step in range(1, 54)]
+    paper = [noam_learning_rate(step, d_model=16, warmup_steps=7) for step in range(1, 54)]
     assert rates("inverse_sqrt", peak=peak) == pytest.approx(paper)
 
 

@@ -13,7 +13,7 @@ from glassformer.checking.compare import Answer, Hint, compare, compare_number, 
 from glassformer.checking.epochs import SLIPS, epoch_with, name_slips, run_epoch
 from glassformer.checking.slips import Slip
 from glassformer.reference.softmax import log_softmax, softmax
-from glassformer.training.schedule import paper_learning_rate
+from glassformer.training.schedule import noam_learning_rate
 
 _PAD, _START, _END = 0, 1, 2
 
@@ -53,7 +53,7 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
 @check(see="Equation 3")
 def check_peak_rate(attempt: Any) -> None:
     """Check the peak learning rate of the paper's big model."""
-    rate = functools.partial(paper_learning_rate, d_model=1024, warmup_steps=4000)
+    rate = functools.partial(noam_learning_rate, d_model=1024, warmup_steps=4000)
     compare_number(
         attempt,
         rate(4000),
@@ -80,7 +80,7 @@ def check_paper_rate(attempt: Answer) -> None:
     """Check ``paper_rate(step, d_model, warmup_steps)``: equation 3, with steps counted from 1."""
 
     def right(step: int, d_model: int, warmup_steps: int) -> float:
-        return paper_learning_rate(step, d_model=d_model, warmup_steps=warmup_steps)
+        return noam_learning_rate(step, d_model=d_model, warmup_steps=warmup_steps)
 
     compare(
         attempt,

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from glassformer.training.loss import cross_entropy
-from glassformer.training.schedule import paper_learning_rate
+from glassformer.training.schedule import noam_learning_rate
 from glassformer.widgets.questions import Number, OneOf, right, wrong
 
 _PAD, _LABEL = 0, 1
@@ -29,9 +29,9 @@ _TARGET_PROBS = torch.tensor([0.05, 0.85, 0.05, 0.05], dtype=torch.float64)
 
 def _step_at_half_peak(warmup_steps: int) -> int:
     """Find the first step after warm-up at half the peak learning rate."""
-    half = paper_learning_rate(warmup_steps, d_model=512, warmup_steps=warmup_steps) / 2
+    half = noam_learning_rate(warmup_steps, d_model=512, warmup_steps=warmup_steps) / 2
     step = warmup_steps
-    while paper_learning_rate(step, d_model=512, warmup_steps=warmup_steps) > half * (1 + 1e-9):
+    while noam_learning_rate(step, d_model=512, warmup_steps=warmup_steps) > half * (1 + 1e-9):
         step += 1
     return step
 

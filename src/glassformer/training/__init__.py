@@ -16,6 +16,6 @@ from glassformer.training.loop import draw_batches, train
 from glassformer.training.loss import chunked_cross_entropy, cross_entropy, shift_targets, teacher_forced_loss
 from glassformer.training.parallel import Workers, join_workers
 from glassformer.training.run import Recipe, read_recipe, run_recipe, small_config
-from glassformer.training.schedule import learning_rate_at, paper_learning_rate
+from glassformer.training.schedule import learning_rate_at, noam_learning_rate
 from glassformer.training.settings import TrainingSettings
 from glassformer.training.trainer import DivergenceError, Trainer

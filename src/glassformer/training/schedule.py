@@ -9,7 +9,7 @@ from glassformer.validation import require_choice, require_positive, require_pos
 Schedule = Literal["inverse_sqrt", "cosine", "linear", "constant"]
 
 
-def paper_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
+def noam_learning_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
     """Compute the original Transformer's learning rate: the Noam schedule (Vaswani et al., 2017, equation 3).
 
     The rate is d_model^(−1/2) · min(step^(−1/2), step · warmup_steps^(−3/2)).
@@ -36,7 +36,7 @@ def learning_rate_at(
         peak: highest learning rate.
         warmup_steps: step at which the learning rate peaks; 0 starts at the peak.
         total_steps: total number of steps in the run.
-        schedule: decay after the peak. "inverse_sqrt" decays with 1/√step and equals `paper_learning_rate`
+        schedule: decay after the peak. "inverse_sqrt" decays with 1/√step and equals `noam_learning_rate`
             for a peak of 1/√(d_model · warmup_steps). "cosine" and "linear" decay to 0 at the last step.
             "constant" does not decay.
 
