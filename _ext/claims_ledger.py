@@ -170,7 +170,7 @@ class ClaimsLedger(SphinxDirective):
             for claim in chapter.claims_with("does not hold")
         ]
         sections = [self._section("Often said, but wrong", refuted), *held.values()]
-        fire = _fire_summary([domain.tested[id] for id in everything if id in domain.tested])
+        fire = _fire_summary(domain.chapters, domain.tested)
         return [*_summary(held), *fire, *(section for section in sections if section is not None)]
 
     def _section(self, title: str, rows: list[nodes.row]) -> nodes.section | None:
@@ -207,13 +207,18 @@ def _fire(found: UnderFire | None) -> tuple[nodes.Node | str, nodes.Node | str]:
     return f"{found.seeds} of {SEEDS}", fold
 
 
-def _fire_summary(found: list[UnderFire]) -> list[nodes.Node]:
+def _fire_summary(chapters: list[Chapter], tested: dict[str, UnderFire]) -> list[nodes.Node]:
+    """Say which chapters ran with other seeds and in broken worlds, and how their claims fared."""
+    run = [chapter for chapter in chapters if any(claim.id in tested for claim in chapter.claims)]
+    found = [tested[claim.id] for chapter in run for claim in chapter.claims if claim.id in tested]
     if not found:
-        return []
+        text = "At present, no chapter has a valid test with other seeds and in broken worlds."
+        return [nodes.paragraph("", text)]
     steady = sum(each.seeds == SEEDS for each in found)
     alert = sum(bool(each.noticed) for each in found)
     text = (
-        f"{len(found)} of them were also run with {SEEDS} other sets of seeds and in broken worlds: "
+        f"Run with {SEEDS} other sets of seeds and in broken worlds so far: {len(run)} of {len(chapters)} "
+        f"chapters ({', '.join(str(chapter.number) for chapter in run)}). Of their {len(found)} claims, "
         f"{steady} hold with all seeds, and {alert} fail in at least one broken world."
     )
     return [nodes.paragraph("", text)]

@@ -11,7 +11,12 @@ from bookkit.address import Address, change_address, list_copies, make_address, 
 ROOT = Path(__file__).parents[2]
 COLAB = '    "    !git clone -q --depth 1 {repository} glassformer\\n",'
 LINES = {  # the lines of a file that hold the address
-    "README.md": ["pip install git+{repository}"],
+    "README.md": [
+        "**[Read the book]({website})**, [try the translator]({website}translator.html), run the notebooks, "
+        "or [teach a course](teach/guide.md) with it.",
+        "git clone {repository} glassformer",
+        "pip install git+{repository}",
+    ],
     "CITATION.cff": ["url: {repository}"],
     "_config.yml": ["  url: {repository}", "  baseurl: {website}"],
     "intro.md": ["git clone {repository} glassformer"],

@@ -1,6 +1,7 @@
 """The summary of the measured symptoms on the museum's page."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from bookkit.museum import Measured, read_bugs
 from bookkit.symptoms import Symptoms, differ, format_range, same_training
 
-BUG = read_bugs(Path(__file__).parents[2] / "museum")[0]
+ROOT = Path(__file__).parents[2]
+BUGS = read_bugs(ROOT / "museum")
+BUG = BUGS[0]
 HEALTHY = {"loss": [0.25, 0.5, 0.75], "right": [0.9, 1.0, 0.95]}
 
 
@@ -92,3 +95,8 @@ def test_a_bug_that_stops_the_program_is_shown_with_its_error(tmp_path):
     told, bug = symptoms(tmp_path, error=["ValueError: no", None, None])
     assert told.headline(bug) == "it raises an error"
     assert next(told.rows(bug)) == ("right ones", "90.0 to 100.0 %", "ValueError: no")
+
+
+def test_the_index_of_symptoms_lists_every_bug_once():
+    page = (ROOT / "appendix/museum.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\{ref\}`([\w-]+)`", page)) == sorted(bug.id for bug in BUGS)
