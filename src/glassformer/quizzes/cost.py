@@ -58,7 +58,11 @@ QUESTIONS = (
         "cost-fused",
         "A fused routine computes attention block by block. What does it save?",
         (
-            right("memory", "It never stores all weights at once. On long texts this makes it faster, too."),
+            right(
+                "memory",
+                "It never stores all weights at once. It is also faster on long texts, where obtaining "
+                "memory for all weights takes time.",
+            ),
             wrong(
                 "multiplications",
                 "It still computes a score for every pair, and in training some of them twice.",
