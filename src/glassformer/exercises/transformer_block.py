@@ -250,7 +250,7 @@ def check_row_std(attempt: Any) -> None:
     )
 
 
-@check(see="What it forgets")
+@check(see="Two easy mistakes")
 def check_norm_gradient(attempt: Answer, rng: Generator) -> None:
     """Check ``norm_gradient(grad, x)``: gradient of layer norm with a scale of ones."""
 
