@@ -50,7 +50,7 @@ def check_num_labels(attempt: Answer, rng: Generator) -> None:
     )
 
 
-@check(see="Equation 3")
+@check(see="Warm-up")
 def check_peak_rate(attempt: Any) -> None:
     """Check the peak learning rate of the paper's big model."""
     rate = functools.partial(noam_learning_rate, d_model=1024, warmup_steps=4000)
@@ -75,7 +75,7 @@ def check_peak_rate(attempt: Any) -> None:
     )
 
 
-@check(see="Equation 3")
+@check(see="Warm-up")
 def check_paper_rate(attempt: Answer) -> None:
     """Check ``paper_rate(step, d_model, warmup_steps)``: equation 3, with steps counted from 1."""
 
