@@ -113,7 +113,7 @@ def measure_chapter(chapter: Chapter, folder: Path, *, jobs: int, minutes: float
 
 
 def main() -> None:
-    """Measure all chapters, or some of them; the others keep their stored result."""
+    """Measure all chapters, or some of them; the others keep the stored result of their present code."""
     options = parse_options(
         __doc__,
         chapters={"nargs": "*", "help": "slugs of single chapters"},
@@ -136,7 +136,7 @@ def main() -> None:
                 f"{chapter.slug}: {len(claims)} claims, {frail} fail with a seed, {unnoticed} notice nothing",
                 flush=True,
             )
-        elif chapter.slug in stored:
+        elif stored.get(chapter.slug, {}).get("code") == chapter.code_digest:
             measured[chapter.slug] = stored[chapter.slug]
     write_result(path, device=CPU, settings={"seeds": len(SEEDS)}, measured=measured)
 
