@@ -110,3 +110,8 @@ def test_the_module_drops_only_in_training():
 def test_invalid_input_is_named(x, p, message):
     with pytest.raises(ValueError, match=message):
         dropout(x, p)
+
+
+def test_the_module_rejects_a_probability_of_one():
+    with pytest.raises(ValueError, match=r"p must be at least 0 and below 1, got 1\.0"):
+        Dropout(1.0)

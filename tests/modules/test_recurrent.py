@@ -359,6 +359,17 @@ def test_invalid_ids_are_named(kind, source, target, message):
 
 
 @pytest.mark.usefixtures("as_a_user")
+@either_translator
+def test_states_of_other_sentences_are_rejected(kind, ids):
+    model = make_translator(kind)
+    source_ids, target_ids = ids
+    encoded = model.encode(source_ids)
+    message = rf"state must have shape \(1, 1, {D_MODEL}\), got \({BATCH}, 1, {D_MODEL}\)"
+    with pytest.raises(ValueError, match=message):
+        model.decode(target_ids[:1], *encoded)
+
+
+@pytest.mark.usefixtures("as_a_user")
 def test_invalid_input_is_named():
     x, maps = torch.ones(2, 5, 3), {"hidden_weight": torch.ones(7, 7), "bias": torch.ones(7)}
     with pytest.raises(ValueError, match=r"input_weight must have shape \(3, 7\), got \(4, 7\)"):

@@ -70,7 +70,7 @@ class CachedDecoding:
         return logits
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of sentence s continues its old beam ``parents[s, i]``."""
         self._cache.reorder(parents)
 
     def select_batch(self, indices: Int[Tensor, " selected"]) -> None:
@@ -102,7 +102,7 @@ class UncachedDecoding:
         return logits[:, -1].view(*last_ids.shape, -1)
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of a sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of sentence s continues its old beam ``parents[s, i]``."""
         length = self._target_ids.shape[-1]
         self._target_ids = self._target_ids.gather(1, parents[..., None].expand(-1, -1, length))
 

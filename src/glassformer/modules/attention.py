@@ -51,7 +51,7 @@ def scaled_dot_product_attention(
     *,
     score_bias: Float[Tensor, "*#batch #query #key"] | None = None,
 ) -> tuple[Float[Tensor, "*batch query d_v"], Float[Tensor, "*batch query key"]]:
-    """Compute scaled dot-product attention differentiably and step by step, as in `reference.attention`.
+    """Compute scaled dot-product attention differentiably and explicitly, as in `reference.attention`.
 
     ``score_bias`` is as in `attention_weights`. ``dropout`` is the dropout probability of the attention
     weights. As in nn.MultiheadAttention, the weights are returned after dropout, so their rows need not sum

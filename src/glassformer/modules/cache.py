@@ -137,7 +137,7 @@ class DecoderCache:
         return position, self._ancestry
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of each sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of sentence s continues its old beam ``parents[s, i]``."""
         if self._ancestry is None:
             if parents.shape[1] == 1:
                 return
@@ -171,7 +171,7 @@ class RecurrentCache:
         self._beams = 1
 
     def reorder(self, parents: Int[Tensor, "sentences new_beams"]) -> None:
-        """Reorder the beams: new beam i of each sentence continues its old beam parents[i]."""
+        """Reorder the beams: new beam i of sentence s continues its old beam ``parents[s, i]``."""
         if self._beams == parents.shape[1] == 1:
             return
         first = torch.arange(len(parents), device=parents.device)[:, None] * self._beams

@@ -38,7 +38,14 @@ class Dropout(nn.Dropout):
     Args:
         p: dropout probability, below 1.
         inplace: argument of nn.Dropout, without effect here.
+
+    Raises:
+        ValueError: ``p`` is not a probability below 1.
     """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        require_probability(p=p)
+        super().__init__(p, inplace)
 
     def forward(self, input: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Apply dropout in training mode; return the input unchanged in evaluation mode."""

@@ -21,7 +21,7 @@ def apply_rotary_embedding(
     positions: Int[Tensor, "time"] | None = None,
     base: float = 10000.0,
 ) -> Float[Tensor, "*batch time d_k"]:
-    """Rotate vectors by their positions differentiably, as in `reference.positions`."""
+    """Apply rotary position embedding differentiably, as in `reference.positions.apply_rotary_embedding`."""
     require_floating(x=x)
     require_axes(2, x=x)
     require_not_empty(x=x)

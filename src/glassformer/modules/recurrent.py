@@ -179,6 +179,8 @@ class FixedContextTranslator(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """Compute the decoder LSTM's hidden states. Arguments and errors are as in `hidden_states`."""
         require_sentences(target_ids=target_ids)
+        shape = (len(target_ids), self.config.num_layers, self.config.d_model)
+        require_shape(shape, state=state, cell=cell)
         context = state.transpose(0, 1).contiguous(), cell.transpose(0, 1).contiguous()
         ids = target_ids
         if cache is not None:  # each beam is a separate row of one token

@@ -61,7 +61,7 @@ def build_model(description: dict[str, Any]) -> AnyTranslator:
 
 
 def make_config(architecture: Any, settings: dict[str, Any]) -> TransformerConfig | RecurrentConfig:
-    """Build the configuration of an architecture from a dictionary of its settings.
+    """Build a configuration from the name of the architecture and a dictionary of its settings.
 
     Raises:
         ValueError: the architecture is unknown, or a setting is missing, unknown or invalid.

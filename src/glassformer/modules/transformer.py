@@ -35,7 +35,17 @@ class Embedding(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Int[Tensor, "batch time"], start: int = 0) -> Float[Tensor, "batch time d_model"]:
-        """Embed token ids; the first token of each sentence has position ``start``."""
+        """Embed token ids, and add the sinusoidal or learned encodings of their positions.
+
+        Args:
+            ids: token ids.
+            start: position of the first token of each sentence; ignored if no encodings are added here.
+
+        Raises:
+            ValueError: an encoding is added, and ``start`` is negative or a sentence is longer than the
+                learned positions.
+            IndexError: an id on the CPU is outside the vocabulary.
+        """
         x = self.token(ids) * math.sqrt(self.token.embedding_dim)
         return self.dropout(x if self.position is None else self.position(x, start))
 
@@ -56,7 +66,7 @@ class Encoder(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch source d_model"], attn_mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "*batch source d_model"]:
-        """Encode embedded source tokens. Arguments are as in `EncoderLayer.forward`."""
+        """Encode embedded source tokens. Arguments and errors are as in `EncoderLayer.forward`."""
         for layer in self.layers:
             x = layer(x, attn_mask)
         return self.final_norm(x)
@@ -86,7 +96,8 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "*batch target d_model"]:
         """Compute the hidden states of embedded target tokens.
 
-        Arguments are as in `DecoderLayer.forward`, except that ``cache`` holds one pair of caches per layer.
+        Arguments and errors are as in `DecoderLayer.forward`, except that ``cache`` holds one pair of caches
+        per layer.
         """
         for number, layer in enumerate(self.layers):
             cached = {} if cache is None else {"cache": cache[number]}
@@ -199,7 +210,7 @@ class Transformer(nn.Module):
         return self.decoder(x, memory, attn_mask, memory_mask, cache=cache and cache.layers)
 
     def make_cache(self, max_length: int, beam_size: int = 1) -> DecoderCache | None:
-        """Make an empty cache for `decode`, or return None if a subclass's method or layer takes no cache.
+        """Make an empty cache for `decode`, or return None if an overridden method or a layer takes none.
 
         Args:
             max_length: maximum number of tokens per beam.

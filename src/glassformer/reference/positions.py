@@ -42,7 +42,8 @@ def apply_rotary_embedding(
     """Rotate vectors by their positions: rotary position embedding (RoPE; Su et al., 2021, section 3.4.2).
 
     Pair i = (x₂ᵢ, x₂ᵢ₊₁), counted from 0, is rotated by position · base^(−2i/d_k) radians. The dot
-    product of a rotated query and a rotated key then depends on their positions only through the difference.
+    product of a rotated query and a rotated key then depends on their positions only through the
+    difference between them.
 
     Args:
         x: queries or keys, with an even d_k.

@@ -61,7 +61,7 @@ def lstm(
     forget, input and output is a gate σ(xₜ W_x + stateₜ₋₁ W_h + b), and the candidate has tanh in place of σ,
     each with weights of its own. A step multiplies the cell state by the forget gate (Gers et al., 2000) and
     adds to it, instead of multiplying it by a matrix, so while the forget gate stays close to 1, the gradient
-    of the cell state does not vanish.
+    with respect to earlier cell states does not vanish.
 
     Args:
         x: one vector per step.

@@ -102,7 +102,7 @@ def load_checkpoint(checkpoint: Path, model: nn.Module, optimizer: torch.optim.O
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
-    """List the checkpoints in a folder, oldest first."""
+    """List the checkpoints in a folder, oldest first; none if the folder does not exist."""
     return sorted(path for path in folder.glob("step_*") if path.suffix != ".part")
 
 

@@ -28,9 +28,9 @@ class Evaluation:
         corpus: name of the corpus.
         parameters: number of parameters of the model.
         decoding: decoding options given to `evaluate`; the others have their default values.
-        translating: device, and the translation time of each test set in seconds.
+        translating: "device", described in a few words, and "seconds", the translation time by test set.
         versions: versions of Python and the libraries.
-        scores: scores by test set and metric.
+        scores: scores from 0 to 100, by test set and metric, as in `score_translations`.
         signatures: signatures of the scores in sacreBLEU's notation, by test set and metric.
         hypotheses: translations by test set.
     """
@@ -83,7 +83,8 @@ def evaluate(
         **decoding: decoding options, as in `Translator.translate`.
 
     Raises:
-        ValueError: the corpus has no such test set, or an option is invalid.
+        ValueError: the corpus has no such test set, a sentence is longer than the model accepts, an option is
+            invalid, or Moses does not support the corpus's target language.
     """
     names = tuple(corpus.test_sets) if test_sets is None else tuple(test_sets)
     for name in names:
@@ -111,7 +112,11 @@ def evaluate(
 
 
 def describe_device(translator: Translator) -> str:
-    """Describe the device of a translator: name of a CUDA GPU, "cpu" and number of threads, or type."""
+    """Describe the device of a translator in a few words.
+
+    The description is the name of a CUDA GPU, "cpu" with the number of PyTorch's threads, or, for any other
+    device, its type, such as "mps".
+    """
     device = next(translator.model.parameters()).device
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)

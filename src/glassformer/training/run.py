@@ -174,7 +174,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def describe_origin(recipe: Recipe) -> dict[str, Any]:
-    """Return the name, licence and attribution of a recipe's corpus, to be stored with the translator."""
+    """Return the corpus of a recipe with its licence and attribution, to be stored with the translator."""
     source = SOURCES[recipe.corpus]
     return {"corpus": recipe.corpus, "licence": source.licence, "attribution": source.attribution}
 
