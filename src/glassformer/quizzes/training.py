@@ -108,7 +108,8 @@ QUESTIONS = (
                 "Smoothing keeps the training loss well above zero, and dropout makes the task harder.",
             ),
             wrong(
-                "the model memorises its training sentences", "Then the training loss would be the lower one."
+                "the model memorises its training sentences",
+                "Then the validation loss would rise again. The gap alone doesn't show it.",
             ),
             wrong("the learning rate is too high", "This would raise both losses."),
         ),
