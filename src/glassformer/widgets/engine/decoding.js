@@ -1,5 +1,5 @@
 // Decoding algorithms (`decoding/`). Each is a generator that yields every step and returns its result; `runToEnd`
-// returns the result alone.
+// (scheduling.js) returns the result alone.
 //
 // All take a model, the ids of a source sentence with its end, and options: `maxLength`, the maximum number of
 // generated tokens including the end, and `ablated`, heads as in `ablateHeads`.
@@ -81,14 +81,6 @@
     return complete.sort(byRank).slice(0, nBest);
   }
 
-  /** Run a generator to its end and return its result. */
-  function runToEnd(steps) {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  }
-
   /** Select the k tokens of highest log-probability, best first: `{ id, logProbability }`. */
   function topk(logProbabilities, k) {
     const best = [];
@@ -100,17 +92,6 @@
       best.length = Math.min(best.length, k);
     }
     return best;
-  }
-
-  /** Make a generator of uniform numbers in [0, 1) from a seed (mulberry32 by Tommy Ettinger). */
-  function seededRandom(seed) {
-    let state = seed;
-    return () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-    };
   }
 
   /** Sample a token by inverting the cumulative distribution at `uniform`. */
@@ -212,5 +193,5 @@
     }
   }
 
-  Object.assign(glassformer, { greedy, sample, beamSearch, runToEnd, topk, seededRandom });
+  Object.assign(glassformer, { greedy, sample, beamSearch, topk });
 })((globalThis.glassformer ??= {}));

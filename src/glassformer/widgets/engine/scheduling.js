@@ -17,5 +17,13 @@
     }
   }
 
-  Object.assign(glassformer, { yieldToBrowser, runInSlices });
+  /** Run a generator to its end at once; return its result. */
+  function runToEnd(steps) {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  Object.assign(glassformer, { yieldToBrowser, runInSlices, runToEnd });
 })((globalThis.glassformer ??= {}));

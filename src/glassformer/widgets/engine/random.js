@@ -1,0 +1,15 @@
+// Random numbers that depend on a seed alone.
+(function (glassformer) {
+  /** Make a generator of uniform numbers in [0, 1) from a seed (mulberry32 by Tommy Ettinger). */
+  function seededRandom(seed) {
+    let state = seed;
+    return () => {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    };
+  }
+
+  Object.assign(glassformer, { seededRandom });
+})((globalThis.glassformer ??= {}));
