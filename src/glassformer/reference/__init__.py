@@ -1,4 +1,7 @@
-"""The definitions as pure NumPy functions: one idea per file, no classes, no PyTorch."""
+"""The definitions as pure NumPy functions: one idea per file, no classes, no PyTorch.
+
+The module `transformer` puts them together to a complete translator.
+"""
 
 from glassformer.reference.attention import (
     attention_weights,
