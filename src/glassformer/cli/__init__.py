@@ -1,6 +1,7 @@
 """The command ``glassformer``: train, translate, evaluate, average, export, check."""
 
 import argparse
+import importlib
 import os
 import re
 import shlex
@@ -9,9 +10,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from glassformer import __version__
-from glassformer.cli import average, check, evaluate, export, train, translate
-from glassformer.data.downloads import FOLDER_VARIABLE, DataFileError
 
+# The modules of the commands, and their docstrings. Most of them import PyTorch, which takes seconds, so only
+# the module of the command that is run is imported.
+_COMMANDS = {
+    "train": "Train a translator on a corpus, or resume an interrupted run.",
+    "translate": "Translate sentences from the command line, a file or a pipe.",
+    "evaluate": "Score a translator on the test sets of a corpus, or on your own sentences.",
+    "average": "Average the most recent checkpoints of a run into a translator.",
+    "export": "Export a translator to a small folder, for distribution.",
+    "check": "Check your solutions to the exercises of a chapter.",
+}
 _EPILOG = """\
 getting started:
   glassformer translate "I am tired."                          translate with the pretrained model
@@ -34,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         option, exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    args = _make_parser().parse_args(arguments)
+    chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
+    args = _make_parser(chosen).parse_args(arguments)
     args.command_line = shlex.join(["glassformer", *arguments])
     try:
         code = args.run(args)
@@ -43,14 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"interrupted. {interrupt}".strip(), code=130)
     except BrokenPipeError:
         return _fail("the output was closed; the rest was not written")
-    except DataFileError as error:
-        return _fail(_name_data_option(str(error), args))
     except ValueError as error:
         if message := _name_options(str(error), args):
             args.parser.error(message)
         return _fail(str(error))
     except (OSError, RuntimeError) as error:
-        return _fail(str(error))
+        return _fail(_name_data_option(error, args))
     return int(code or 0)
 
 
@@ -85,13 +93,22 @@ def _name_options(message: str, args: argparse.Namespace) -> str:
     return re.sub(r"^\w+|\b\w+(?= \()|\b\w+_\w+", name, message)
 
 
-def _name_data_option(message: str, args: argparse.Namespace) -> str:
+def _name_data_option(error: OSError | RuntimeError, args: argparse.Namespace) -> str:
+    """Return the message of an error; if it is about a data file, with the option that names another one."""
+    message = str(error)
+    if "data" not in args:
+        return message
+    from glassformer.data.downloads import FOLDER_VARIABLE, DataFileError
+
+    if not isinstance(error, DataFileError):
+        return message
     if vars(args).get("data") or os.environ.get(FOLDER_VARIABLE):
         return re.sub("^folder", "--data" if vars(args).get("data") else FOLDER_VARIABLE, message)
     return f"{message}\nTo read a local copy, pass --data FOLDER or set {FOLDER_VARIABLE}."
 
 
-def _make_parser() -> argparse.ArgumentParser:
+def _make_parser(chosen: str | None) -> argparse.ArgumentParser:
+    """Make the parser, with the options of the chosen command."""
     parser = _Parser(
         prog="glassformer",
         description="Train translators, translate with them, and check your solutions to exercises.",
@@ -101,20 +118,20 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"glassformer {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    for command in (train, translate, evaluate, average, export, check):
-        summary = command.__doc__.splitlines()[0] if command.__doc__ else ""
-        name = command.__name__.rpartition(".")[2]
+    for name, summary in _COMMANDS.items():
         subparser = commands.add_parser(
             name,
-            usage=f"glassformer {name} {command.USAGE} [option ...]",
             help=summary.rstrip(".").lower(),
             description=summary,
-            epilog=command.EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        command.add_options(subparser)
-        subparser.set_defaults(run=command.run, parser=subparser)
+        if name == chosen:
+            command = importlib.import_module(f"{__name__}.{name}")
+            subparser.usage = f"glassformer {name} {command.USAGE} [option ...]"
+            subparser.epilog = command.EPILOG
+            command.add_options(subparser)
+            subparser.set_defaults(run=command.run, parser=subparser)
     return parser
 
 
