@@ -12,6 +12,7 @@ from glassformer.widgets.figures.quiz import live_quiz, number_in_words
 from glassformer.widgets.figures.recurrence import live_recurrence
 from glassformer.widgets.figures.scaling import live_scaling
 from glassformer.widgets.figures.softmax import live_softmax
+from glassformer.widgets.figures.train import REMOVABLE_PARTS, live_train
 from glassformer.widgets.figures.training import live_training
 from glassformer.widgets.figures.transformer import live_transformer
 from glassformer.widgets.figures.translate import EXAMPLES, live_translate

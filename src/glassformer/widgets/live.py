@@ -16,6 +16,7 @@ EXTRA = {  # additional scripts by figure
     "grammar": ("word_diff.js", "engine/*.js"),
     "hero": ("engine/*.js",),
     "scaling": ("normals.js",),
+    "train": ("engine/random.js", "engine/positions.js", "engine/scheduling.js", "learning/*.js"),
     "translate": ("word_diff.js", "engine/*.js"),
 }
 
