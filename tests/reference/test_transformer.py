@@ -44,10 +44,21 @@ def rows():
 
 
 def save(folder, **settings):
-    """Save a small random model, with more than ten layers; return it."""
-    model = make_model(**({"num_encoder_layers": 11, "num_decoder_layers": 2} | settings))
+    """Save a small random model, and return it."""
+    model = make_model(**settings)
     save_model(model, folder)
     return model
+
+
+def logits_of(model, source_ids, target_ids):
+    cache = transformer.start_cache(model, transformer.encode(model, np.array(source_ids)))
+    logits, _ = transformer.decode(model, np.array(target_ids), cache)
+    return logits
+
+
+def pytorchs_logits(model, source_ids, target_ids):
+    with torch.no_grad():
+        return model(torch.tensor([source_ids]), torch.tensor([target_ids]))[0]
 
 
 def up_to_end(row):
@@ -66,12 +77,16 @@ def test_the_special_tokens_are_those_of_the_data():
 def test_the_logits_are_those_of_pytorch(torchs, ours, rows):
     targets = [[START_ID, *row[::-1]] for row in rows[:20]]  # any tokens do
     for source_ids, target_ids in zip(rows, targets, strict=False):
-        with torch.no_grad():
-            wanted = torchs(torch.tensor([source_ids]), torch.tensor([target_ids]))[0]
-        cache = transformer.start_cache(ours, transformer.encode(ours, np.array(source_ids)))
-        logits, _ = transformer.decode(ours, np.array(target_ids), cache)
+        logits = logits_of(ours, source_ids, target_ids)
         assert logits.dtype == np.float32
-        np.testing.assert_allclose(logits, wanted, atol=NEAR, rtol=0)
+        np.testing.assert_allclose(logits, pytorchs_logits(torchs, source_ids, target_ids), atol=NEAR, rtol=0)
+
+
+def test_eleven_layers_keep_their_order(tmp_path):
+    model = save(tmp_path, num_encoder_layers=11, num_decoder_layers=11)
+    ids = [5, 9, 30, END_ID], [START_ID, 8, 21]
+    logits = logits_of(transformer.load_transformer(tmp_path), *ids)
+    np.testing.assert_allclose(logits, pytorchs_logits(model, *ids), atol=NEAR, rtol=0)
 
 
 @pytest.mark.usefixtures("as_a_user")  # checking every shape would take most of the time
@@ -88,6 +103,22 @@ def test_beam_search_finds_the_same_tokens(torchs, ours, rows, beam_size):
     found = beam_search(torchs, stack(rows), beam_size=beam_size, **MARKS)
     wanted = [list(hypotheses[0].ids) for hypotheses in found]
     assert [transformer.beam_search(ours, np.array(row), beam_size) for row in rows] == wanted
+
+
+def test_a_hypothesis_that_ends_leaves_one_beam_fewer(ours, monkeypatch):
+    """With two beams, <end> takes one; the other goes on with b, so a <end> is lost, which scores best."""
+    a, b = 3, 4
+    followers = {START_ID: {a: -0.3, END_ID: -2.0}, a: {b: -0.5, END_ID: -0.9}, b: {END_ID: -3.0}}
+
+    def predict(model, last_id, cache):
+        log_probs = np.full(5, -50.0)
+        for id, log_prob in followers[last_id].items():
+            log_probs[id] = log_prob
+        return log_probs, cache
+
+    monkeypatch.setattr(transformer, "predict", predict)
+    assert transformer.beam_search(ours, np.array([5, END_ID]), beam_size=2) == [END_ID]
+    assert transformer.beam_search(ours, np.array([5, END_ID]), beam_size=3) == [a, END_ID]
 
 
 def test_any_model_with_these_options_is_translated_alike_even_if_no_hypothesis_ends(tmp_path):
