@@ -212,13 +212,34 @@ def _causal_mask_reversed() -> None:
 
 
 def _positions_in_random_order() -> None:
-    """The rows of the table of sinusoids are in random order."""
+    """The positions of sinusoids and of rotary encodings are in random order."""
+    from glassformer import modules, reference
     from glassformer.reference import sinusoidal_positions
 
     def shuffled(length: int, d_model: int) -> Any:
         return np.random.default_rng(0).permutation(sinusoidal_positions(length, d_model))
 
+    def misplaced(rotate: Callable[..., Any]) -> Callable[..., Any]:
+        order = np.random.default_rng(0).permutation(10_000)
+
+        def rotated(x: Any, positions: Any = None, *rest: Any, **options: Any) -> Any:
+            wrong = order[: x.shape[-2]] if positions is None else order[np.asarray(positions.tolist())]
+            if isinstance(x, torch.Tensor):
+                wrong = torch.from_numpy(wrong).to(x.device)
+            return rotate(x, wrong, *rest, **options)
+
+        return rotated
+
     _replace(sinusoidal_positions, shuffled)
+    for rotate in (modules.apply_rotary_embedding, reference.apply_rotary_embedding):
+        _replace(rotate, misplaced(rotate))
+
+
+def _heads_scrambled() -> None:
+    """The reference merges heads without swapping the axes back, which mixes positions."""
+    from glassformer.reference import merge_heads
+
+    _replace(merge_heads, lambda x: x.reshape(*x.shape[:-3], x.shape[-2], -1))
 
 
 def _layer_norm_does_nothing() -> None:
@@ -283,6 +304,7 @@ BROKEN: dict[str, Callable[[], None]] = {
     "masks-ignored": lambda: _softmax(lambda scores: scores, masked=False),
     "causal-mask-reversed": _causal_mask_reversed,
     "positions-shuffled": _positions_in_random_order,
+    "heads-scrambled": _heads_scrambled,
     "layer-norm-off": _layer_norm_does_nothing,
     "stored-numbers-shuffled": _stored_numbers_shuffled,
 }

@@ -86,7 +86,12 @@ PROBES = {
         reference.causal_mask(2).tolist(),
         modules.causal_mask(2, device="cpu").tolist(),
     ),
-    "positions-shuffled": lambda: reference.sinusoidal_positions(9, 4).tolist(),
+    "positions-shuffled": lambda: (
+        reference.sinusoidal_positions(9, 4).tolist(),
+        reference.apply_rotary_embedding(np.ones((3, 2)), np.arange(3)).tolist(),
+        modules.apply_rotary_embedding(torch.ones(3, 2)).tolist(),
+    ),
+    "heads-scrambled": lambda: reference.merge_heads(np.arange(8.0).reshape(2, 2, 2)).tolist(),
     "layer-norm-off": lambda: F.layer_norm(torch.tensor([1.0, 5.0]), (2,)).tolist(),
     "stored-numbers-shuffled": lambda: tuple(path.read_text(encoding="utf-8") for path in STORED),
 }
