@@ -1,4 +1,4 @@
-"""Merge adjacent hidden code cells, so that a reader opens them together."""
+"""Merge adjacent hidden code cells, so that a reader opens them together, and announce solutions as such."""
 
 from itertools import pairwise
 from typing import Any
@@ -24,7 +24,20 @@ class HiddenCode(SphinxTransform):
                 following.parent.remove(following)
 
 
+class HiddenSolutions(SphinxTransform):
+    """Ask readers whether to show a solution, not code."""
+
+    default_priority = HiddenCode.default_priority
+
+    def apply(self, **_: Any) -> None:
+        """Replace the prompts of the cells with the tag ``solution``."""
+        for cell in self.document.findall(nodes.container):
+            if "tag_solution" in cell["classes"] and "hide_mode" in cell:
+                cell["prompt_show"], cell["prompt_hide"] = "Show a solution", "Hide the solution"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the transform."""
+    """Add the transforms."""
     app.add_transform(HiddenCode)
+    app.add_transform(HiddenSolutions)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,9 +1,9 @@
-"""Adjacent hidden code cells are opened together."""
+"""Adjacent hidden code cells are opened together, and solutions are announced as such."""
 
 from docutils import nodes
 from docutils.utils import new_document
 
-from hidden_code import HiddenCode
+from hidden_code import HiddenCode, HiddenSolutions
 
 
 def cell(code, output=None, hide_mode="input"):
@@ -33,3 +33,14 @@ def test_text_between_cells_keeps_them_apart():
 
 def test_visible_code_stays_apart():
     assert merged(cell("a"), cell("b", hide_mode=None), cell("c")) == [[["a"]], [["b"]], [["c"]]]
+
+
+def test_a_solution_is_announced():
+    document = new_document("page")
+    plot, solution = cell("a"), cell("b")
+    solution["classes"].append("tag_solution")
+    for each in (plot, solution):
+        each["prompt_show"] = "Show the code"
+    document.extend([plot, solution])
+    HiddenSolutions(document).apply()
+    assert [plot["prompt_show"], solution["prompt_show"]] == ["Show the code", "Show a solution"]

@@ -55,6 +55,25 @@ def test_the_query_can_be_dragged_within_the_plane(page, lookup):
     assert handle.get_attribute("aria-valuetext") == "0.0 across, 3.0 up"
 
 
+def test_a_finger_drags_the_query_and_does_not_scroll(page, lookup):
+    lookup.locator("svg").first.scroll_into_view_if_needed()
+    page.evaluate("document.body.style.minHeight = '3000px'")
+    x, y, width, height = lookup.locator(".grip").bounding_box().values()
+    before = lookup.get_by_role("slider").get_attribute("aria-valuetext")
+    touch = page.context.new_cdp_session(page)
+    for step in range(4):
+        point = {"x": x + width / 2 + 10 * step, "y": y + height / 2 - 20 * step}
+        kind = "touchMove" if step else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    across, up = (float(part.split()[0]) for part in before.split(", "))
+    moved = lookup.get_by_role("slider").get_attribute("aria-valuetext")
+    moved_across, moved_up = (float(part.split()[0]) for part in moved.split(", "))
+    assert moved_across > across
+    assert moved_up > up + 0.5
+    assert page.evaluate("scrollY") == 0
+
+
 def test_a_hard_look_up_returns_one_value_and_breaks_ties(page, lookup):
     lookup.get_by_label("hard").check()
     assert (

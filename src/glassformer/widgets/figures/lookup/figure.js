@@ -117,6 +117,8 @@
       handle.setPointerCapture(pointerId);
       handle.focus();
     });
+    // On the parts of a drawing, browsers ignore the style touch-action, and would scroll the page.
+    handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     handle.addEventListener("pointermove", (event) => {
       if (handle.hasPointerCapture(event.pointerId)) moveToPointer(event);
     });
