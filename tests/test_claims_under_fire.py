@@ -202,11 +202,12 @@ def test_a_chapter_is_run_anew_unless_only_its_words_change(tmp_path, edited, sa
     assert (digest_of(tmp_path, edited) == digest_of(tmp_path, CLAIM)) == same
 
 
-def test_claims_that_notice_nothing_say_why():
+def test_claims_that_notice_nothing_are_few_and_say_why():
     result = json.loads((BENCHMARKS / "results/claims_under_fire.json").read_text(encoding="utf-8"))
     found = {id: each for chapter in result["measured"].values() for id, each in chapter["claims"].items()}
     silent = {id for id, each in found.items() if not each["noticed"]}
     reasons = yaml.safe_load((BENCHMARKS / "unbreakable_claims.yml").read_text(encoding="utf-8"))
+    assert len(silent) <= 0.1 * len(found)
     assert silent <= reasons.keys()
     assert not reasons.keys() & (found.keys() - silent)
     assert reasons.keys() <= {claim.id for chapter in read_chapters() for claim in chapter.claims}

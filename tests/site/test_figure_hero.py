@@ -115,3 +115,15 @@ def test_the_front_page_computes_the_recorded_translation(page, served):
         np.testing.assert_allclose(page.evaluate(strengths), WEIGHTS[place], atol=2e-4)
     figure.get_by_role("link").click()
     assert page.locator("h1").first.inner_text().startswith("Try it")
+
+
+@pytest.mark.parametrize("width", [320, 390, 600])
+def test_the_two_sentences_stand_apart_on_a_phone(page, served_without_mathjax, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{served_without_mathjax}/intro.html")
+    english, french = (
+        [token.bounding_box() for token in page.get_by_role("group", name=name).locator(".token").all()]
+        for name in (ENGLISH, FRENCH)
+    )
+    end_of_english = max(box["x"] + box["width"] for box in english)
+    assert min(box["x"] for box in french) - end_of_english >= 60
