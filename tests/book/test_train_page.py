@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -58,3 +59,14 @@ def test_what_the_page_says_about_the_mask_holds(layers):
     if layers == 3:
         pairs = zip(CASES[3, "causalMask"]["loss"], CASES[3, "complete"]["loss"], strict=True)
         assert all(changed < complete for changed, complete in pairs)
+
+
+def test_what_the_page_says_about_the_other_parts_holds():
+    nearly_as_well = ["layerNorm", "scaling", "warmUp", "manyHeads"]
+    assert min(min(CASES[1, name]["exact"]) for name in nearly_as_well) > 0.9
+    assert max(max(CASES[3, name]["exact"]) for name in ("scaling", "warmUp")) < 0.1
+    assert max(CASES[3, "layerNorm"]["exact"]) < min(CASES[3, "complete"]["exact"])
+    needed = product((1, 3), ["positions", "crossAttention", "residuals"])
+    assert max(max(CASES[case]["exact"]) for case in needed) <= 0.2
+    assert min(CASES[3, "manyHeads"]["exact"]) == 0
+    assert max(CASES[3, "manyHeads"]["exact"]) > 0.9
