@@ -70,3 +70,5 @@ def test_what_the_page_says_about_the_other_parts_holds():
     assert max(max(CASES[case]["exact"]) for case in needed) <= 0.2
     assert min(CASES[3, "manyHeads"]["exact"]) == 0
     assert max(CASES[3, "manyHeads"]["exact"]) > 0.9
+    assert CASES[3, "manyHeads"]["exact"][:2] == [0.82, 0.92]
+    assert min(CASES[1, "manyHeads"]["exact"]) >= min(CASES[1, "complete"]["exact"])

@@ -106,7 +106,7 @@ def test_beam_search_finds_the_same_tokens(torchs, ours, rows, beam_size):
 
 
 def test_a_hypothesis_that_ends_leaves_one_beam_fewer(ours, monkeypatch):
-    """With two beams, <end> takes one; the other goes on with b, so a <end> is lost, which scores best."""
+    """With two beams, <end> takes one and b the other, so the best hypothesis, a <end>, is never reached."""
     a, b = 3, 4
     followers = {START_ID: {a: -0.3, END_ID: -2.0}, a: {b: -0.5, END_ID: -0.9}, b: {END_ID: -3.0}}
 
